@@ -127,7 +127,7 @@ OUTSIDE_NAMES = {
     "sluice/contracts/jobs/tasks.py": {"asked"},
     "sluice/contracts/pilots/pilot_detail.py": {"known"},
     "sluice/contracts/pilots/pilot_list.py": {"GONE"},
-    "wfms/operator/chains/domain/progress.py": {"ASKED"},
+    "wfms/operator/web/domain/progress_bar.py": {"ASKED"},
     "wms/db/dataflow/grouping_state.py": {"made"},
     "wms/db/dataflow/tree_parts.py": {"made"},
     "wms/domain/task_completion.py": {"asked"},

@@ -8,7 +8,6 @@ from uuid import uuid4
 
 import pytest
 
-from sluice import cli, clientkit
 from sluice.clientkit import output
 from sluice.clientkit.local_times import local_time
 from sluice.clientkit.output import print_files, print_problem, print_table
@@ -116,8 +115,8 @@ def test_times_are_local_and_show_their_zone(monkeypatch: pytest.MonkeyPatch) ->
 def test_all_times_of_commands_are_formatted_by_local_time() -> None:
     written = [
         f"{path}: {line.strip()}"
-        for package in (cli, clientkit)
-        for path in Path(package.__path__[0]).rglob("*.py")
+        for package in ("cli", "clientkit")
+        for path in (Path(output.__file__).parents[1] / package).rglob("*.py")
         if path.name != "local_times.py"
         for line in path.read_text().splitlines()
         if re.search(r":%(F|Y|T|H)", line)
