@@ -10,12 +10,12 @@ from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import PilotCaller
 from sluice.servicekit.access.tokens import AuthenticatorChain, FixedTokens, PilotTokens
 from sluice.servicekit.audit.chain import AuditChain
-from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.audit.router import router as audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.quotas.router import quotas_router
+from sluice.servicekit.quotas.router import router as quotas_router
 from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
@@ -98,8 +98,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     pilot_router = pilot_protocol_router(
         context, dms, get_job_secrets, tokens=tokens, revoked_sites=revoked
     )
-    own = [quotas_router(database, WAITING), audit_router(database)]
-    routers = [*(make(context) for make in ROUTERS), pilot_router, *own]
+    routers = [*(make(context) for make in ROUTERS), pilot_router, quotas_router, audit_router]
     return Service(
         name="wms",
         app=create_app(
@@ -109,6 +108,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             metrics=context.metrics,
             owners=TaskOwners(database),
             audit=database,
+            provide=[database, WAITING],
         ),
         components=[
             Migrator(settings.database_url, "wms.db.migrations"),

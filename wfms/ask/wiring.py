@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.audit.chain import AuditChain
-from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.audit.router import router as audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.metrics import ServiceMetrics
@@ -44,11 +44,12 @@ def build(settings: AskSettings, *, links: Links, transport: Transport) -> Servi
             annotation_router(context, rate),
             supervision_router(context),
             links_router(context, address=settings.public_url.rstrip("/")),
-            audit_router(database),
+            audit_router,
         ],
         health=health,
         metrics=metrics,
         audit=database,
+        provide=[database],
     )
 
     components: list[Component] = [

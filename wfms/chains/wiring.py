@@ -8,13 +8,13 @@ from sluice.clients.operator import OperatorClient
 from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.audit.chain import AuditChain
-from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.audit.router import router as audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.quotas.router import quotas_router
+from sluice.servicekit.quotas.router import router as quotas_router
 from sluice.servicekit.running.lifecycle import Component
 from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
@@ -60,13 +60,14 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             reruns_router(context, wake=wake),
             tasks_router(context, wake=wake),
             attention_router(database),
-            quotas_router(database, CHAINS),
-            audit_router(database),
+            quotas_router,
+            audit_router,
         ],
         health=health,
         metrics=metrics,
         owners=ChainOwners(database),
         audit=database,
+        provide=[database, CHAINS],
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.chains.db.migrations"),

@@ -8,7 +8,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.messaging.queues import INTAKE_WAKE
 from sluice.servicekit.audit.chain import AuditChain
-from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.audit.router import router as audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.consumer import WakeConsumer
@@ -52,11 +52,12 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         [
             unmatched_router(context, wake=start),
             schedules_router(context),
-            audit_router(database),
+            audit_router,
         ],
         health=health,
         metrics=metrics,
         audit=database,
+        provide=[database],
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.intake.db.migrations"),
