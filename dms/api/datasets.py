@@ -186,6 +186,7 @@ async def resume_dataset_route(context: Context, wakes: Wakes, uid: UUID) -> Dat
 async def delete_dataset_route(
     context: Context,
     wakes: Wakes,
+    *,
     uid: UUID,
     force: Annotated[
         bool,

@@ -33,7 +33,7 @@ router = api_router("/api/v1/datasets/{uid}/files", tags=["data sets"])
 )
 @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS, gateway=SUBMITTERS)
 async def register_files_route(
-    context: Context, wakes: Wakes, uid: UUID, request: NewFiles, by: CallerPerson
+    context: Context, wakes: Wakes, *, uid: UUID, request: NewFiles, by: CallerPerson
 ) -> RegistrationCounts:
     """Register files of a data set, all of them or none.
 

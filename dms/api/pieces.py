@@ -36,7 +36,7 @@ router = api_router("/api/v1/datasets/{uid}/pieces", tags=["data sets"])
 )
 @allow(CallingService.OPERATOR)
 async def send_piece_route(
-    context: Context, uid: UUID, file: NewFileName, offset: Offset, request: Request
+    context: Context, *, uid: UUID, file: NewFileName, offset: Offset, request: Request
 ) -> None:
     """Store a piece of a file from `offset` on, of at most 8 MiB.
 

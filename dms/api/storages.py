@@ -56,6 +56,7 @@ async def register_storage_route(context: Context, new: NewStorage, response: Re
 )
 async def list_storages_route(
     context: Context,
+    *,
     type: Annotated[StorageType | None, Query()] = None,
     name: Annotated[str | None, Query(description="Only the storage with this name.")] = None,
     all: Annotated[bool, Query(description="Include storages that get no new data sets.")] = False,

@@ -40,6 +40,7 @@ router = api_router("/api/v1/quotas", tags=["groups"])
 async def list_holdings_route(
     database: AppDatabase,
     quantities: Quantities,
+    *,
     kind: HolderKind,
     person: CallerPerson,
     name: Annotated[HolderName | None, Query(description="Only this group or person.")] = None,
@@ -64,6 +65,7 @@ async def list_holdings_route(
 async def set_quota_limits_route(
     database: AppDatabase,
     quantities: Quantities,
+    *,
     kind: HolderKind,
     name: HolderName,
     new: SetQuotaLimits,
