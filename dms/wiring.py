@@ -3,16 +3,18 @@
 from datetime import timedelta
 from functools import partial
 
-from dms.api.append_only import append_only_router
-from dms.api.asset_datasets import asset_datasets_router
-from dms.api.content import content_router
-from dms.api.datasets import datasets_router, stalled_router
-from dms.api.files import check_router, files_router
+from dms.api.append_only import router as append_only_router
+from dms.api.asset_datasets import router as asset_datasets_router
+from dms.api.content import router as content_router
+from dms.api.datasets import router as datasets_router
+from dms.api.datasets import stalled_router
+from dms.api.files import check_router
+from dms.api.files import router as files_router
 from dms.api.owners import DatasetOwners
-from dms.api.pieces import pieces_router
-from dms.api.runs import runs_router
-from dms.api.storages import storages_router
-from dms.consumers.commands import Wakes, queue_consumers
+from dms.api.pieces import router as pieces_router
+from dms.api.runs import router as runs_router
+from dms.api.storages import router as storages_router
+from dms.consumers.commands import queue_consumers
 from dms.db.quotas import DATA
 from dms.gauges import declare_gauges
 from dms.loops import CLOSE, DELETE, RELEASE, UPLOAD, declare_loops
@@ -21,14 +23,15 @@ from dms.usecases.context import DmsContext
 from dms.usecases.files.file_reads import FileReads
 from dms.usecases.files.file_work import FileWork
 from dms.usecases.storages.storage_monitor import StorageMonitor
+from dms.usecases.wakes import DmsWakes
 from sluice.servicekit.audit.chain import AuditChain
-from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.audit.router import router as audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.quotas.router import quotas_router
+from sluice.servicekit.quotas.router import router as quotas_router
 from sluice.servicekit.running.lifecycle import Component
 from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
@@ -48,6 +51,21 @@ PLANNING = {
     "jit": "off",
 }
 
+ROUTERS = (
+    datasets_router,
+    stalled_router,
+    asset_datasets_router,
+    files_router,
+    check_router,
+    append_only_router,
+    pieces_router,
+    content_router,
+    storages_router,
+    runs_router,
+    quotas_router,
+    audit_router,
+)
+
 
 def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Service:
     """Build the DMS, which calls no other service; the caller starts and stops ``transport``."""
@@ -55,28 +73,13 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     database = Database(settings.database_url, source="dms", settings=PLANNING, audited=True)
     context = make_context(settings, database)
     loops = Loops(declare_loops(context, settings), metrics)
-    on_complete = partial(loops.wake, CLOSE)
-    on_deletion = partial(loops.wake, DELETE)
-    wakes = Wakes(
-        complete=on_complete,
+    wakes = DmsWakes(
+        complete=partial(loops.wake, CLOSE),
         release=partial(loops.wake, RELEASE),
-        deletion=on_deletion,
+        deletion=partial(loops.wake, DELETE),
         upload=partial(loops.wake, UPLOAD),
+        resumption=loops.wake,
     )
-    routers = [
-        datasets_router(context, on_deletion=on_deletion, on_resume=loops.wake),
-        stalled_router(database),
-        asset_datasets_router(context),
-        files_router(context, on_complete=on_complete),
-        check_router(context),
-        append_only_router(database, on_complete=on_complete),
-        pieces_router(context),
-        content_router(context),
-        storages_router(context),
-        runs_router(database),
-        quotas_router(database, DATA),
-        audit_router(database),
-    ]
     health = Health({"database": database.ping, "transport": transport.ping})
     components: list[Component] = [
         Migrator(settings.database_url, "dms.db.migrations"),
@@ -99,11 +102,12 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         "dms",
         create_app(
             "DMS",
-            routers,
+            ROUTERS,
             health=health,
             metrics=metrics,
             owners=DatasetOwners(database),
             audit=database,
+            provide=[context, wakes, database, DATA],
         ),
         components,
         for_people=True,

@@ -18,8 +18,13 @@ def allow_everybody(app: ASGIApp) -> ASGIApp:
 
 
 def open_to_all(router: RouterT) -> RouterT:
-    """Return a router of a fake service after each of its routes was opened to everybody."""
+    """Return a router of a fake service after each of its routes was opened to everybody.
+
+    The routes must be functions of another function. Routes at module level are shared with other
+    applications, which would be opened, too.
+    """
     for route in router.routes:
         assert isinstance(route, APIRoute)
+        assert "<locals>" in route.endpoint.__qualname__, f"{route.path} is shared"
         under(policy(Other.EVERYBODY))(route.endpoint)
     return router

@@ -10,36 +10,30 @@ from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import PilotCaller
 from sluice.servicekit.access.tokens import AuthenticatorChain, FixedTokens, PilotTokens
 from sluice.servicekit.audit.chain import AuditChain
-from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.audit.router import router as audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.quotas.router import quotas_router
+from sluice.servicekit.quotas.router import router as quotas_router
 from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.web.http import Health, create_app
-from wms.api.human_tasks import human_tasks_router
-from wms.api.limits import limits_router
+from wms.api.human_tasks import router as human_tasks_router
+from wms.api.limits import router as limits_router
 from wms.api.owners import TaskOwners
-from wms.api.pilot_protocol import pilot_protocol_router
-from wms.api.pilots import pilots_router
-from wms.api.shares import shares_router
-from wms.api.sites import sites_router
-from wms.api.steps import steps_router
-from wms.api.tasks import (
-    boosts_router,
-    counts_router,
-    jobs_router,
-    storage_wait_router,
-    task_requests_router,
-    tasks_router,
-    unschedulable_router,
-)
-from wms.api.times import times_router
+from wms.api.pilot_protocol import PilotDependencies
+from wms.api.pilot_protocol import router as pilot_protocol_router
+from wms.api.pilots import router as pilots_router
+from wms.api.shares import router as shares_router
+from wms.api.sites import router as sites_router
+from wms.api.steps import router as steps_router
+from wms.api.tasks import jobs_router, work_router
+from wms.api.tasks import router as tasks_router
+from wms.api.times import router as times_router
 from wms.consumers.ready_listener import ReadyListener
 from wms.consumers.tasks import task_consumers, wake_consumer
 from wms.db.tasks.quotas import WAITING
@@ -54,15 +48,10 @@ from wms.usecases.leasing.get_secrets import get_secrets
 from wms.usecases.pilots.authenticate_pilots import PilotAuthenticator, RevokedSites
 from wms.usecases.reports.check_outputs import OutputCheck
 
-#: Routers that need only the context.
 ROUTERS = (
     tasks_router,
-    task_requests_router,
     jobs_router,
-    boosts_router,
-    counts_router,
-    unschedulable_router,
-    storage_wait_router,
+    work_router,
     pilots_router,
     steps_router,
     limits_router,
@@ -70,6 +59,9 @@ ROUTERS = (
     sites_router,
     times_router,
     human_tasks_router,
+    pilot_protocol_router,
+    quotas_router,
+    audit_router,
 )
 
 
@@ -95,20 +87,17 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     operator, sealer = OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
     get_job_secrets = partial(get_secrets, context, operator, sealer)
     tokens, revoked = _create_pilot_tokens(settings), RevokedSites(database)
-    pilot_router = pilot_protocol_router(
-        context, dms, get_job_secrets, tokens=tokens, revoked_sites=revoked
-    )
-    own = [quotas_router(database, WAITING), audit_router(database)]
-    routers = [*(make(context) for make in ROUTERS), pilot_router, *own]
+    pilots = PilotDependencies(dms, get_job_secrets, tokens, revoked)
     return Service(
         name="wms",
         app=create_app(
             "wms",
-            routers,
+            ROUTERS,
             health=health,
             metrics=context.metrics,
             owners=TaskOwners(database),
             audit=database,
+            provide=[context, pilots, database, WAITING],
         ),
         components=[
             Migrator(settings.database_url, "wms.db.migrations"),

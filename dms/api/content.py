@@ -3,11 +3,11 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
+from dms.api.dependencies import Context
 from dms.api.files import FileId
 from dms.domain.ranges import RangeNotSatisfiable, Span, names_tag, parse_range
-from dms.usecases.context import DmsContext
 from dms.usecases.files.file_content import FileContent
 from dms.usecases.files.open_content import open_content
 from dms.usecases.files.open_log import open_log
@@ -37,68 +37,69 @@ _CONTENT: dict[int | str, dict[str, Any]] = {
     304: {"description": "The content matches `If-None-Match`."},
     416: declare_problem("The range begins after the end."),
 }
+_CONTENT_RESPONSES = _CONTENT | errors(NotFound, Unprocessable, NotAvailable)
+_CONTENT_PATH = "/datasets/{uid}/files/{file}/content"
 _MEDIA = {ArchiveFormat.ZIP: "application/zip", ArchiveFormat.TAR: "application/x-tar"}
+_ARCHIVE = {media: {"schema": {"type": "string", "format": "binary"}} for media in _MEDIA.values()}
+_ARCHIVE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The archive.", "content": _ARCHIVE},
+    **errors(NotFound, Conflict, Unprocessable, NotAvailable),
+}
 
 
-def content_router(context: DmsContext) -> APIRouter:
-    """Create the routes."""
-    router = api_router("/api/v1", tags=["content"])
-    _add_archive(router, context)
-    answers = _CONTENT | errors(NotFound, Unprocessable, NotAvailable)
-
-    path = "/datasets/{uid}/files/{file}/content"
-
-    @router.get(path, operation_id="read_content", response_class=Response, responses=answers)
-    @router.head(path, response_class=Response, responses=answers)
-    @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def content(uid: UUID, file: FileId, request: Request) -> Response:
-        """Send the content of a file.
-
-        `Range`, `If-Range` and `If-None-Match` are supported; the entity tag is the checksum.
-
-        A whole file is compared with its checksum while it is sent. If they differ, the answer
-        breaks off before its end.
-        """
-        return _answer(request, await open_content(context, uid, file))
-
-    @router.get("/logs", operation_id="read_log", response_class=Response, responses=answers)
-    @router.head("/logs", response_class=Response, responses=answers)
-    @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def log(
-        url: Annotated[StorageUrl, Query(description="The URL of the log, on a storage for logs.")],
-        request: Request,
-        visibility: CallerVisibility,
-    ) -> Response:
-        """Send the log of a job, or a range of it."""
-        return _answer(request, await open_log(context, url, visibility))
-
-    return router
+router = api_router("/api/v1", tags=["content"])
 
 
-def _add_archive(router: APIRouter, context: DmsContext) -> None:
-    content = {
-        media: {"schema": {"type": "string", "format": "binary"}} for media in _MEDIA.values()
+@router.get(
+    "/archive", operation_id="read_archive", response_class=Response, responses=_ARCHIVE_RESPONSES
+)
+@allow(Role.VIEWER, CallingService.OPERATOR)
+async def read_archive_route(
+    context: Context, parts: Annotated[ArchiveParts, Query()], visibility: CallerVisibility
+) -> Response:
+    """Send all files of data sets as one archive, which is created while it is sent.
+
+    It breaks off before its end if a file cannot be read, or is not as it was registered.
+    """
+    archive = await pack_archive(context, parts, visibility)
+    headers = {
+        "Content-Type": _MEDIA[parts.format],
+        "Content-Disposition": attachment(f"{parts.name}.{parts.format}"),
     }
-    answers = {
-        200: {"description": "The archive.", "content": content},
-        **errors(NotFound, Conflict, Unprocessable, NotAvailable),
-    }
+    return Streamed(archive, headers=headers | FOREIGN_CONTENT)
 
-    @router.get("/archive", operation_id="read_archive", response_class=Response, responses=answers)
-    @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def archive(
-        parts: Annotated[ArchiveParts, Query()], visibility: CallerVisibility
-    ) -> Response:
-        """Send all files of data sets as one archive, which is created while it is sent.
 
-        It breaks off before its end if a file cannot be read, or is not as it was registered.
-        """
-        archive = await pack_archive(context, parts, visibility)
-        headers = {
-            "Content-Type": _MEDIA[parts.format],
-            "Content-Disposition": attachment(f"{parts.name}.{parts.format}"),
-        }
-        return Streamed(archive, headers=headers | FOREIGN_CONTENT)
+# The names of functions are in the operation ids of their HEAD routes.
+@router.get(
+    _CONTENT_PATH,
+    operation_id="read_content",
+    response_class=Response,
+    responses=_CONTENT_RESPONSES,
+)
+@router.head(_CONTENT_PATH, response_class=Response, responses=_CONTENT_RESPONSES)
+@allow(Role.VIEWER, CallingService.OPERATOR)
+async def content(context: Context, uid: UUID, file: FileId, request: Request) -> Response:
+    """Send the content of a file.
+
+    `Range`, `If-Range` and `If-None-Match` are supported; the entity tag is the checksum.
+
+    A whole file is compared with its checksum while it is sent. If they differ, the answer
+    breaks off before its end.
+    """
+    return _answer(request, await open_content(context, uid, file))
+
+
+@router.get("/logs", operation_id="read_log", response_class=Response, responses=_CONTENT_RESPONSES)
+@router.head("/logs", response_class=Response, responses=_CONTENT_RESPONSES)
+@allow(Role.VIEWER, CallingService.OPERATOR)
+async def log(
+    context: Context,
+    url: Annotated[StorageUrl, Query(description="The URL of the log, on a storage for logs.")],
+    request: Request,
+    visibility: CallerVisibility,
+) -> Response:
+    """Send the log of a job, or a range of it."""
+    return _answer(request, await open_log(context, url, visibility))
 
 
 def _answer(request: Request, content: FileContent) -> Response:

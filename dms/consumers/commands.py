@@ -1,12 +1,12 @@
 """The queues of the DMS and their handlers."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from dms.usecases.datasets.apply_deletion import apply_deletion
 from dms.usecases.files.apply_registration import apply_registration
 from dms.usecases.removal.apply_release import apply_release
 from dms.usecases.uploads.apply_upload import apply_upload
+from dms.usecases.wakes import DmsWakes
 from sluice.contracts.messaging.messages import DMS_DELETIONS, DMS_FILES, DMS_RELEASES, DMS_UPLOADS
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.consumer import Handler, QueueConsumer
@@ -22,18 +22,8 @@ HANDLERS: dict[str, Handler] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Wakes:
-    """Functions that wake loops after messages of a queue were applied."""
-
-    complete: Callable[[], None]
-    release: Callable[[], None]
-    deletion: Callable[[], None]
-    upload: Callable[[], None]
-
-
 def queue_consumers(
-    transport: Transport, database: Database, *, metrics: ServiceMetrics, wakes: Wakes
+    transport: Transport, database: Database, *, metrics: ServiceMetrics, wakes: DmsWakes
 ) -> Sequence[QueueConsumer]:
     """Create a consumer for each queue."""
     woken = {

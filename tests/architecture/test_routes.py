@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 
 from scripts.docs.services import build_app
 from scripts.generate_docs import makers
@@ -49,6 +50,28 @@ def test_routes_are_below_one_versioned_root(service: str) -> None:
     assert any(path not in HEALTH for _, path, _ in routes)
     roots = ("/api/v1/", *PAGES)
     assert not [path for _, path, _ in routes if path not in HEALTH and not path.startswith(roots)]
+
+
+def api_routes(service: str) -> list[APIRoute]:
+    return [route for route in build_app(service).routes if isinstance(route, APIRoute)]
+
+
+@every_service
+def test_routes_are_functions_at_module_level(service: str) -> None:
+    """FastAPI would analyse the routes of a function again for each application."""
+    routes = api_routes(service)
+    assert routes
+    assert not [route.path for route in routes if "<locals>" in route.endpoint.__qualname__]
+
+
+@every_service
+def test_function_of_a_route_is_named_after_its_operation_id(service: str) -> None:
+    routes = api_routes(service)
+    # FastAPI makes the operation id of these functions of their names.
+    others = {route.endpoint for route in routes if route.operation_id is None}
+    for route in routes:
+        if route.endpoint not in others:
+            assert route.endpoint.__name__ == f"{route.operation_id}_route"
 
 
 @every_service

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.audit.chain import AuditChain
-from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.audit.router import router as audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.metrics import ServiceMetrics
@@ -15,16 +15,18 @@ from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.web.http import Health, create_app
-from wfms.ask.api.annotation import annotation_router, page_router
+from wfms.ask.api.annotation import router as annotation_router
 from wfms.ask.api.browser_rate import BrowserRate
-from wfms.ask.api.links import links_router
-from wfms.ask.api.supervision import supervision_router
+from wfms.ask.api.dependencies import PublicAddress
+from wfms.ask.api.links import router as links_router
+from wfms.ask.api.supervision import router as supervision_router
 from wfms.ask.db.gauges import MEASUREMENTS
 from wfms.ask.loops import declare_loops
 from wfms.ask.settings import AskSettings
 from wfms.ask.usecases.context import AskContext
 
 NAME = "wfms.ask"
+ROUTERS = (annotation_router, supervision_router, links_router, audit_router)
 
 
 def build(settings: AskSettings, *, links: Links, transport: Transport) -> Service:
@@ -36,19 +38,14 @@ def build(settings: AskSettings, *, links: Links, transport: Transport) -> Servi
         requests=settings.requests_of_a_browser, newcomers=settings.browsers_of_an_address
     )
     health = Health({"database": database.ping, "transport": transport.ping})
-    secure = settings.public_url.startswith("https:")
+    address = PublicAddress(settings.public_url.rstrip("/"))
     app = create_app(
         NAME,
-        [
-            page_router(context, rate, secure=secure),
-            annotation_router(context, rate),
-            supervision_router(context),
-            links_router(context, address=settings.public_url.rstrip("/")),
-            audit_router(database),
-        ],
+        ROUTERS,
         health=health,
         metrics=metrics,
         audit=database,
+        provide=[context, rate, address, database],
     )
 
     components: list[Component] = [

@@ -8,24 +8,25 @@ from sluice.clients.operator import OperatorClient
 from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.audit.chain import AuditChain
-from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.audit.router import router as audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.quotas.router import quotas_router
+from sluice.servicekit.quotas.router import router as quotas_router
 from sluice.servicekit.running.lifecycle import Component
 from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.web.http import Health, create_app
-from wfms.chains.api.attention import attention_router
-from wfms.chains.api.chains import chains_router
+from wfms.chains.api.attention import router as attention_router
+from wfms.chains.api.chains import router as chains_router
+from wfms.chains.api.dependencies import ChainsWakes
 from wfms.chains.api.owners import ChainOwners
-from wfms.chains.api.reruns import reruns_router
-from wfms.chains.api.tasks import tasks_router
+from wfms.chains.api.reruns import router as reruns_router
+from wfms.chains.api.tasks import router as tasks_router
 from wfms.chains.db.gauges import MEASUREMENTS
 from wfms.chains.db.quotas import CHAINS
 from wfms.chains.loops import START_STEPS, WORK_OF_CHANGES, declare_loops
@@ -33,6 +34,14 @@ from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.context import ChainsContext
 
 NAME = "wfms.chains"
+ROUTERS = (
+    chains_router,
+    reruns_router,
+    tasks_router,
+    attention_router,
+    quotas_router,
+    audit_router,
+)
 
 
 def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Service:
@@ -51,22 +60,18 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         watermark_rank=settings.watermark_rank,
     )
     loops = Loops(declare_loops(context, settings), metrics)
-    wake = partial(loops.wake, *WORK_OF_CHANGES)
+    wakes = ChainsWakes(
+        change=partial(loops.wake, *WORK_OF_CHANGES), new_chain=partial(loops.wake, START_STEPS)
+    )
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [
-            chains_router(context, wake=wake, wake_start=partial(loops.wake, START_STEPS)),
-            reruns_router(context, wake=wake),
-            tasks_router(context, wake=wake),
-            attention_router(database),
-            quotas_router(database, CHAINS),
-            audit_router(database),
-        ],
+        ROUTERS,
         health=health,
         metrics=metrics,
         owners=ChainOwners(database),
         audit=database,
+        provide=[context, wakes, database, CHAINS],
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.chains.db.migrations"),

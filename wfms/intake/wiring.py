@@ -8,7 +8,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.messaging.queues import INTAKE_WAKE
 from sluice.servicekit.audit.chain import AuditChain
-from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.audit.router import router as audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.consumer import WakeConsumer
@@ -20,14 +20,16 @@ from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.web.http import Health, create_app
-from wfms.intake.api.schedules import schedules_router
-from wfms.intake.api.unmatched import unmatched_router
+from wfms.intake.api.dependencies import IntakeWakes
+from wfms.intake.api.schedules import router as schedules_router
+from wfms.intake.api.unmatched import router as unmatched_router
 from wfms.intake.db.gauges import MEASUREMENTS
 from wfms.intake.loops import MATCH_DATASETS, START_CHAINS, declare_loops
 from wfms.intake.settings import IntakeSettings
 from wfms.intake.usecases.context import IntakeContext
 
 NAME = "wfms.intake"
+ROUTERS = (unmatched_router, schedules_router, audit_router)
 
 
 def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Service:
@@ -49,14 +51,11 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [
-            unmatched_router(context, wake=start),
-            schedules_router(context),
-            audit_router(database),
-        ],
+        ROUTERS,
         health=health,
         metrics=metrics,
         audit=database,
+        provide=[context, IntakeWakes(start), database],
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.intake.db.migrations"),

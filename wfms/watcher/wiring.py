@@ -18,7 +18,8 @@ from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.web.http import Health, create_app
-from wfms.watcher.api.watches import watches_router
+from wfms.watcher.api.dependencies import WatcherWakes
+from wfms.watcher.api.watches import router as watches_router
 from wfms.watcher.db.gauges import MEASUREMENTS
 from wfms.watcher.loops import declare_loops
 from wfms.watcher.settings import WatcherSettings
@@ -42,9 +43,10 @@ def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> S
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [watches_router(database, wake=loops.wake)],
+        [watches_router],
         health=health,
         metrics=metrics,
+        provide=[database, WatcherWakes(upload=loops.wake)],
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.watcher.db.migrations"),

@@ -5,11 +5,12 @@ write JSON directly.
 """
 
 import time
+from dataclasses import dataclass
 from typing import Annotated, Protocol
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi import Depends, Header, Request, Response
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
@@ -24,11 +25,12 @@ from sluice.servicekit.access.pilot_keys import proven_key
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.access.principal import PilotCaller, find_principal
 from sluice.servicekit.access.tokens import PilotTokens
+from sluice.servicekit.web.dependencies import from_app
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.openapi import client_hints
+from wms.api.dependencies import Context
 from wms.api.raw_body import build_body_schema, create_body_parser
 from wms.db.jobs.leases import ClaimedJob
-from wms.usecases.context import WmsContext
 from wms.usecases.leasing.lease_jobs import LeaseResult, lease_jobs
 from wms.usecases.leasing.renew_leases import renew_leases
 from wms.usecases.limits.list_storage_urls import list_storage_urls
@@ -46,167 +48,166 @@ class GetSecrets(Protocol):
         ...
 
 
-def pilot_protocol_router(
-    context: WmsContext,
-    dms: DmsClient,
-    get_secrets: GetSecrets,
-    *,
-    tokens: PilotTokens | None,
-    revoked_sites: RevokedSites,
-) -> APIRouter:
-    """Create the routes for pilots.
+@dataclass(frozen=True, slots=True)
+class PilotDependencies:
+    """What the routes for pilots need besides the context.
 
-    Args:
-        context: The context of the use cases.
+    Attributes:
         dms: A client of the DMS.
         get_secrets: The use case that returns the secrets of a pilot's job.
         tokens: Issues the tokens with which registered pilots authenticate. None means that they
             need no tokens.
         revoked_sites: Sites whose pilots get no jobs.
     """
-    router = api_router("/api/v1/pilots", tags=["pilots"])
-    _add_registration(router, context, tokens)
-    _add_lease(router, context, revoked_sites)
 
-    @router.post(
-        "/{uid}/heartbeat",
-        operation_id="send_heartbeat",
-        response_model=HeartbeatAnswer,
-        responses=errors(NotFound),
-        openapi_extra=build_body_schema(Heartbeat),
-    )
-    @allow(Other.PILOT)
-    async def heartbeat(
-        uid: UUID,
-        request: Request,
-        body: Annotated[Heartbeat, Depends(create_body_parser(Heartbeat))],
-    ) -> Response:
-        """Renew the leases of a pilot's jobs.
-
-        The answer says which jobs the pilot must stop, and whether it must drain.
-        """
-        answer = _respond((await renew_leases(context, uid, body)).model_dump_json().encode())
-        _set_token(answer, tokens, uid, site=_get_site(request))
-        return answer
-
-    _add_reports(router, context)
-    _add_storages(router, context, dms)
-    _add_secrets(router, get_secrets)
-    _add_end(router, context)
-    return router
+    dms: DmsClient
+    get_secrets: GetSecrets
+    tokens: PilotTokens | None
+    revoked_sites: RevokedSites
 
 
-def _add_reports(router: APIRouter, context: WmsContext) -> None:
-    @router.post(
-        "/{uid}/report",
-        operation_id="report",
-        response_model=ReportAnswers,
-        responses=errors(NotFound),
-        openapi_extra=build_body_schema(Report),
-    )
-    @allow(Other.PILOT)
-    async def report(
-        uid: UUID, body: Annotated[Report, Depends(create_body_parser(Report))]
-    ) -> Response:
-        """Record how a pilot's attempts ended. Repeating it is fine."""
-        answers = ReportAnswers(answers=await report_attempts(context, uid, body.reports))
-        return _respond(answers.model_dump_json().encode())
+#: The dependency on these parts.
+Pilots = Annotated[PilotDependencies, Depends(from_app(PilotDependencies))]
+
+router = api_router("/api/v1/pilots", tags=["pilots"])
 
 
-def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotTokens | None) -> None:
-    @router.post(
-        "",
-        operation_id="register_pilot",
-        responses=errors(Unauthenticated, Forbidden),
-        openapi_extra=build_body_schema(RegisterPilot),
-    )
-    @allow(Other.ENROLLED)
-    async def register(
-        body: Annotated[RegisterPilot, Depends(create_body_parser(RegisterPilot))],
-        request: Request,
-        response: Response,
-        proof: Annotated[str | None, Header(alias=PILOT_PROOF_HEADER)] = None,
-    ) -> Registration:
-        """Register a pilot, and return the heartbeat interval and the duration of leases.
+@router.post(
+    "",
+    operation_id="register_pilot",
+    responses=errors(Unauthenticated, Forbidden),
+    openapi_extra=build_body_schema(RegisterPilot),
+)
+@allow(Other.ENROLLED)
+async def register_pilot_route(
+    context: Context,
+    pilots: Pilots,
+    *,
+    body: Annotated[RegisterPilot, Depends(create_body_parser(RegisterPilot))],
+    request: Request,
+    response: Response,
+    proof: Annotated[str | None, Header(alias=PILOT_PROOF_HEADER)] = None,
+) -> Registration:
+    """Register a pilot, and return the heartbeat interval and the duration of leases.
 
-        A repetition updates the resources of the same pilot. Where services have tokens, a pilot
-        proves that it has a key, and can be registered again only with this key.
-        """
-        if proof is None and tokens is not None:
-            raise Unauthenticated(f"a pilot proves its key in the header {PILOT_PROOF_HEADER}")
-        key = None if proof is None else proven_key(proof, time.time())
-        site = _get_site(request)
-        registration = await register_pilot(context, body, key=key, site=site)
-        _set_token(response, tokens, body.uid, site=site)
-        return registration
-
-
-def _add_lease(router: APIRouter, context: WmsContext, revoked_sites: RevokedSites) -> None:
-    @router.post(
-        "/{uid}/lease",
-        operation_id="lease",
-        response_model=Lease,
-        responses=errors(NotFound),
-        openapi_extra=build_body_schema(LeaseRequest),
-    )
-    @allow(Other.PILOT)
-    async def lease(
-        uid: UUID,
-        request: Request,
-        body: Annotated[LeaseRequest, Depends(create_body_parser(LeaseRequest))],
-    ) -> Response:
-        """Lease up to the requested number of jobs to a pilot; if none is ready, wait for some."""
-        site = _get_site(request)
-
-        async def connected() -> bool:
-            if site is not None and await revoked_sites.has(site):
-                return False
-            return not await request.is_disconnected()
-
-        return _respond(_build_lease(await lease_jobs(context, uid, body, is_connected=connected)))
+    A repetition updates the resources of the same pilot. Where services have tokens, a pilot
+    proves that it has a key, and can be registered again only with this key.
+    """
+    if proof is None and pilots.tokens is not None:
+        raise Unauthenticated(f"a pilot proves its key in the header {PILOT_PROOF_HEADER}")
+    key = None if proof is None else proven_key(proof, time.time())
+    site = _get_site(request)
+    registration = await register_pilot(context, body, key=key, site=site)
+    _set_token(response, pilots.tokens, body.uid, site=site)
+    return registration
 
 
-def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> None:
-    @router.get(
-        "/{uid}/storages",
-        operation_id="list_pilot_storages",
-        openapi_extra=client_hints(retry=False),
-        responses=errors(NotFound),
-    )
-    @allow(Other.PILOT)
-    async def storages(uid: UUID) -> StorageUrls:
-        """List the storages where a pilot may delete files that its attempts left unreported."""
-        return await list_storage_urls(context, dms, uid)
+@router.post(
+    "/{uid}/lease",
+    operation_id="lease",
+    response_model=Lease,
+    responses=errors(NotFound),
+    openapi_extra=build_body_schema(LeaseRequest),
+)
+@allow(Other.PILOT)
+async def lease_route(
+    context: Context,
+    pilots: Pilots,
+    *,
+    uid: UUID,
+    request: Request,
+    body: Annotated[LeaseRequest, Depends(create_body_parser(LeaseRequest))],
+) -> Response:
+    """Lease up to the requested number of jobs to a pilot; if none is ready, wait for some."""
+    site = _get_site(request)
+
+    async def connected() -> bool:
+        if site is not None and await pilots.revoked_sites.has(site):
+            return False
+        return not await request.is_disconnected()
+
+    return _respond(_build_lease(await lease_jobs(context, uid, body, is_connected=connected)))
 
 
-def _add_secrets(router: APIRouter, get_secrets: GetSecrets) -> None:
-    @router.post(
-        "/{uid}/secrets",
-        operation_id="get_secrets",
-        openapi_extra=client_hints(retry=False),
-        response_model=SecretValues,
-        responses=errors(NotFound, Conflict),
-    )
-    @allow(Other.PILOT)
-    async def secrets(uid: UUID, body: JobToken) -> Response:
-        """Return the secrets of a job that the pilot has leased; they are for the tool only."""
-        answer = _respond((await get_secrets(pilot=uid, job=body)).model_dump_json().encode())
-        answer.headers["Cache-Control"] = "no-store"
-        return answer
+@router.post(
+    "/{uid}/heartbeat",
+    operation_id="send_heartbeat",
+    response_model=HeartbeatAnswer,
+    responses=errors(NotFound),
+    openapi_extra=build_body_schema(Heartbeat),
+)
+@allow(Other.PILOT)
+async def send_heartbeat_route(
+    context: Context,
+    pilots: Pilots,
+    *,
+    uid: UUID,
+    request: Request,
+    body: Annotated[Heartbeat, Depends(create_body_parser(Heartbeat))],
+) -> Response:
+    """Renew the leases of a pilot's jobs.
+
+    The answer says which jobs the pilot must stop, and whether it must drain.
+    """
+    answer = _respond((await renew_leases(context, uid, body)).model_dump_json().encode())
+    _set_token(answer, pilots.tokens, uid, site=_get_site(request))
+    return answer
 
 
-def _add_end(router: APIRouter, context: WmsContext) -> None:
-    @router.post(
-        "/{uid}/sign-off", operation_id="sign_off", status_code=204, responses=errors(NotFound)
-    )
-    @allow(Other.PILOT)
-    async def sign_off(uid: UUID, body: SignOff) -> None:
-        """Sign off a pilot that ends.
+@router.post(
+    "/{uid}/report",
+    operation_id="report",
+    response_model=ReportAnswers,
+    responses=errors(NotFound),
+    openapi_extra=build_body_schema(Report),
+)
+@allow(Other.PILOT)
+async def report_route(
+    context: Context, uid: UUID, body: Annotated[Report, Depends(create_body_parser(Report))]
+) -> Response:
+    """Record how a pilot's attempts ended. Repeating it is fine."""
+    answers = ReportAnswers(answers=await report_attempts(context, uid, body.reports))
+    return _respond(answers.model_dump_json().encode())
 
-        The jobs that it returns are ready at once, and the return does not count against them.
-        Repeating it is fine.
-        """
-        await sign_off_pilot(context, uid, body.returned)
+
+@router.get(
+    "/{uid}/storages",
+    operation_id="list_pilot_storages",
+    openapi_extra=client_hints(retry=False),
+    responses=errors(NotFound),
+)
+@allow(Other.PILOT)
+async def list_pilot_storages_route(context: Context, pilots: Pilots, uid: UUID) -> StorageUrls:
+    """List the storages where a pilot may delete files that its attempts left unreported."""
+    return await list_storage_urls(context, pilots.dms, uid)
+
+
+@router.post(
+    "/{uid}/secrets",
+    operation_id="get_secrets",
+    openapi_extra=client_hints(retry=False),
+    response_model=SecretValues,
+    responses=errors(NotFound, Conflict),
+)
+@allow(Other.PILOT)
+async def get_secrets_route(pilots: Pilots, uid: UUID, body: JobToken) -> Response:
+    """Return the secrets of a job that the pilot has leased; they are for the tool only."""
+    answer = _respond((await pilots.get_secrets(pilot=uid, job=body)).model_dump_json().encode())
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@router.post(
+    "/{uid}/sign-off", operation_id="sign_off", status_code=204, responses=errors(NotFound)
+)
+@allow(Other.PILOT)
+async def sign_off_route(context: Context, uid: UUID, body: SignOff) -> None:
+    """Sign off a pilot that ends.
+
+    The jobs that it returns are ready at once, and the return does not count against them.
+    Repeating it is fine.
+    """
+    await sign_off_pilot(context, uid, body.returned)
 
 
 def _get_site(request: Request) -> UUID | None:

@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
@@ -30,9 +30,9 @@ from sluice.servicekit.access.policy import SHIFT_OR_OWNER, VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.openapi import client_hints
+from wms.api.dependencies import Context
 from wms.db.jobs.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
-from wms.usecases.context import WmsContext
 from wms.usecases.leasing.explain_job import explain_job
 from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.limits.list_storage_waits import list_storage_waits
@@ -54,219 +54,192 @@ JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
 
 
-def tasks_router(context: WmsContext) -> APIRouter:
-    """Create the routes that read tasks."""
-    router = api_router("/api/v1/tasks", tags=["tasks"])
-    _add_list(router, context)
-    _add_one(router, context)
-    return router
+router = api_router("/api/v1/tasks", tags=["tasks"])
 
 
-def _add_list(router: APIRouter, context: WmsContext) -> None:
-    @router.get("", operation_id="list_tasks")
-    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WATCHER)
-    async def tasks(
-        visibility: CallerVisibility,
-        *,
-        uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None,
-        state: TaskState | None = None,
-        limit: Limit = 1000,
-        troubled: Annotated[
-            bool,
-            Query(description="Only tasks with jobs that failed permanently or are quarantined."),
-        ] = False,
-    ) -> TaskStatusList:
-        """Return the states of tasks and the numbers of their jobs.
+@router.get("", operation_id="list_tasks")
+@allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WATCHER)
+async def list_tasks_route(
+    context: Context,
+    visibility: CallerVisibility,
+    *,
+    uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None,
+    state: TaskState | None = None,
+    limit: Limit = 1000,
+    troubled: Annotated[
+        bool,
+        Query(description="Only tasks with jobs that failed permanently or are quarantined."),
+    ] = False,
+) -> TaskStatusList:
+    """Return the states of tasks and the numbers of their jobs.
 
-        With `uid`, the tasks of these uids that exist; without, the latest tasks. With `troubled`,
-        only those that have not ended and have jobs that failed permanently or are quarantined.
-        """
-        list_ = list_troubled_tasks if troubled else list_tasks
-        return TaskStatusList(
-            tasks=await list_(context, uid or [], state=state, limit=limit, visibility=visibility)
-        )
-
-
-def _add_one(router: APIRouter, context: WmsContext) -> None:
-    @router.get("/{uid}", operation_id="get_task", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def task(uid: UUID) -> TaskStatus:
-        """Return a task with its state and the numbers of its jobs by state."""
-        return await get_task(context, uid)
-
-    @router.get("/{uid}/jobs", operation_id="list_jobs", responses=errors(NotFound, Unprocessable))
-    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def jobs(
-        uid: UUID,
-        *,
-        state: JobState | None = None,
-        sort: JobOrder = JobOrder.SEQ,
-        after: str | None = None,
-        limit: Limit = 1000,
-        full: Annotated[
-            bool, Query(description="Include pilot, time, memory and exit code.")
-        ] = False,
-    ) -> JobPage:
-        """List the jobs of a task.
-
-        By default jobs are listed by number, and ready jobs in the order in which they are leased.
-        With `sort` by time or memory, only jobs that have ended are listed, the largest value
-        first. `after` is the `after` of the previous page with the same order and state.
-        """
-        return await list_jobs(context, uid, JobQuery(state, sort, after, limit, full))
-
-    @router.get("/{uid}/explain", operation_id="explain_task", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def task_explanation(uid: UUID) -> Explanation:
-        """Explain why a task does not run, or why it failed."""
-        return await explain_task(context, uid)
-
-    @router.get("/{uid}/outlook", operation_id="get_outlook", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def outlook(uid: UUID) -> Schedulability:
-        """Return whether the jobs of a task will ever find a node."""
-        return await check_schedulability(context, uid)
-
-
-def task_requests_router(context: WmsContext) -> APIRouter:
-    """Create the routes that change tasks."""
-    router = api_router("/api/v1/tasks", tags=["tasks"])
-
-    @router.post(
-        "/{uid}/rank",
-        operation_id="prioritise_task",
-        openapi_extra=client_hints(flat_body=True),
-        responses=errors(NotFound, Conflict),
+    With `uid`, the tasks of these uids that exist; without, the latest tasks. With `troubled`,
+    only those that have not ended and have jobs that failed permanently or are quarantined.
+    """
+    list_ = list_troubled_tasks if troubled else list_tasks
+    return TaskStatusList(
+        tasks=await list_(context, uid or [], state=state, limit=limit, visibility=visibility)
     )
-    @allow(CallingService.CHAINS)
-    async def rank(uid: UUID, body: Prioritise) -> TaskStatus:
-        """Set the rank of a task; tasks with a higher rank run earlier.
-
-        From then on aging and retries add to this rank. A task that has ended is refused (409).
-        """
-        return await prioritise_task(context, uid, body.rank)
-
-    @router.post("/{uid}/cancel", operation_id="cancel_task", responses=errors(NotFound, Conflict))
-    @allow(CallingService.CHAINS)
-    async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
-        """Cancel a task with all its open jobs.
-
-        Pilots learn of it with their next heartbeat. Repeating it is fine; the first reason stays.
-        A task that has finished or failed is refused (409).
-        """
-        return await cancel_task(context, uid, body)
-
-    @router.post("/{uid}/retry", operation_id="retry_task", responses=errors(NotFound, Conflict))
-    @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
-    async def retry(uid: UUID) -> TaskStatus:
-        """Retry the failed and quarantined jobs of a task, with all their attempts again.
-
-        A task that has ended is refused (409).
-        """
-        return await retry_task(context, uid)
-
-    return router
 
 
-def counts_router(context: WmsContext) -> APIRouter:
-    """Create the route of the counts of work."""
-    router = api_router("/api/v1/counts", tags=["tasks"])
-
-    @router.get("", operation_id="get_counts")
-    @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def counts(
-        visibility: CallerVisibility,
-        troubled: Annotated[
-            bool,
-            Query(
-                description="Include the number of tasks with jobs that failed permanently or are"
-                " quarantined."
-            ),
-        ] = False,
-    ) -> WorkCounts:
-        """Count the jobs of all tasks that have not ended, and the slots of present pilots.
-
-        Quarantined jobs and tasks with troubled jobs are counted only for groups that the caller
-        may see.
-        """
-        return await count_work(context, troubled=troubled, visibility=visibility)
-
-    return router
+@router.get("/{uid}", operation_id="get_task", responses=errors(NotFound))
+@allow(Role.VIEWER, CallingService.OPERATOR)
+async def get_task_route(context: Context, uid: UUID) -> TaskStatus:
+    """Return a task with its state and the numbers of its jobs by state."""
+    return await get_task(context, uid)
 
 
-def unschedulable_router(context: WmsContext) -> APIRouter:
-    """Create the route of tasks that fit no node."""
-    router = api_router("/api/v1/unschedulable", tags=["tasks"])
+@router.get("/{uid}/jobs", operation_id="list_jobs", responses=errors(NotFound, Unprocessable))
+@allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
+async def list_jobs_route(
+    context: Context,
+    uid: UUID,
+    *,
+    state: JobState | None = None,
+    sort: JobOrder = JobOrder.SEQ,
+    after: str | None = None,
+    limit: Limit = 1000,
+    full: Annotated[bool, Query(description="Include pilot, time, memory and exit code.")] = False,
+) -> JobPage:
+    """List the jobs of a task.
 
-    @router.get("", operation_id="list_unschedulable_tasks")
-    @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def unschedulable(visibility: CallerVisibility, limit: Limit = 100) -> UnschedulableList:
-        """List the tasks with ready jobs that fit no node, oldest first.
-
-        They fit neither a present node nor one that can be launched.
-        """
-        return await list_unschedulable(context, limit=limit, visibility=visibility)
-
-    return router
-
-
-def storage_wait_router(context: WmsContext) -> APIRouter:
-    """Create the route of full storages."""
-    router = api_router("/api/v1/storage-waits", tags=["tasks"])
-
-    @router.get("", operation_id="list_storage_waits")
-    @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def storage_waits(visibility: CallerVisibility) -> StorageWaitList:
-        """List the storages without enough space for the outputs of waiting jobs.
-
-        The storage that jobs wait for longest comes first.
-        """
-        return await list_storage_waits(context, visibility=visibility)
-
-    return router
+    By default jobs are listed by number, and ready jobs in the order in which they are leased.
+    With `sort` by time or memory, only jobs that have ended are listed, the largest value
+    first. `after` is the `after` of the previous page with the same order and state.
+    """
+    return await list_jobs(context, uid, JobQuery(state, sort, after, limit, full))
 
 
-def boosts_router(context: WmsContext) -> APIRouter:
-    """Create the route of temporarily raised ranks."""
-    router = api_router("/api/v1/boosts", tags=["tasks"])
-
-    @router.put("", operation_id="boost")
-    @allow(CallingService.CHAINS)
-    async def boosts(body: Boosts) -> BoostResult:
-        """Raise the ranks of the given tasks, and of no others, until the next request.
-
-        Ranks that a person has set stay as they are.
-        """
-        return await boost_tasks(context, body)
-
-    return router
+@router.get("/{uid}/explain", operation_id="explain_task", responses=errors(NotFound))
+@allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
+async def explain_task_route(context: Context, uid: UUID) -> Explanation:
+    """Explain why a task does not run, or why it failed."""
+    return await explain_task(context, uid)
 
 
-def jobs_router(context: WmsContext) -> APIRouter:
-    """Create the routes of jobs."""
-    router = api_router("/api/v1/jobs", tags=["jobs"])
+@router.get("/{uid}/outlook", operation_id="get_outlook", responses=errors(NotFound))
+@allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
+async def get_outlook_route(context: Context, uid: UUID) -> Schedulability:
+    """Return whether the jobs of a task will ever find a node."""
+    return await check_schedulability(context, uid)
 
-    @router.get("/{job}", operation_id="get_job", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def job(
-        job: JobId,
-    ) -> Job:
-        """Return a job with its attempts."""
-        return await get_job(context, job)
 
-    @router.get("/{job}/explain", operation_id="explain_job", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def job_explanation(job: JobId) -> Explanation:
-        """Explain why a job does not run, or why it failed."""
-        return await explain_job(context, job)
+@router.post(
+    "/{uid}/rank",
+    operation_id="prioritise_task",
+    openapi_extra=client_hints(flat_body=True),
+    responses=errors(NotFound, Conflict),
+)
+@allow(CallingService.CHAINS)
+async def prioritise_task_route(context: Context, uid: UUID, body: Prioritise) -> TaskStatus:
+    """Set the rank of a task; tasks with a higher rank run earlier.
 
-    @router.post("/{job}/retry", operation_id="retry_job", responses=errors(NotFound, Conflict))
-    @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
-    async def retry(job: JobId) -> Job:
-        """Retry a failed or quarantined job, with all its attempts again.
+    From then on aging and retries add to this rank. A task that has ended is refused (409).
+    """
+    return await prioritise_task(context, uid, body.rank)
 
-        A job in another state, or whose task has ended, is refused (409).
-        """
-        return await retry_job(context, job)
 
-    return router
+@router.post("/{uid}/cancel", operation_id="cancel_task", responses=errors(NotFound, Conflict))
+@allow(CallingService.CHAINS)
+async def cancel_task_route(context: Context, uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
+    """Cancel a task with all its open jobs.
+
+    Pilots learn of it with their next heartbeat. Repeating it is fine; the first reason stays.
+    A task that has finished or failed is refused (409).
+    """
+    return await cancel_task(context, uid, body)
+
+
+@router.post("/{uid}/retry", operation_id="retry_task", responses=errors(NotFound, Conflict))
+@allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
+async def retry_task_route(context: Context, uid: UUID) -> TaskStatus:
+    """Retry the failed and quarantined jobs of a task, with all their attempts again.
+
+    A task that has ended is refused (409).
+    """
+    return await retry_task(context, uid)
+
+
+work_router = api_router("/api/v1", tags=["tasks"])
+
+
+@work_router.put("/boosts", operation_id="boost")
+@allow(CallingService.CHAINS)
+async def boost_route(context: Context, body: Boosts) -> BoostResult:
+    """Raise the ranks of the given tasks, and of no others, until the next request.
+
+    Ranks that a person has set stay as they are.
+    """
+    return await boost_tasks(context, body)
+
+
+@work_router.get("/counts", operation_id="get_counts")
+@allow(Role.VIEWER, CallingService.OPERATOR)
+async def get_counts_route(
+    context: Context,
+    visibility: CallerVisibility,
+    troubled: Annotated[
+        bool,
+        Query(
+            description="Include the number of tasks with jobs that failed permanently or are"
+            " quarantined."
+        ),
+    ] = False,
+) -> WorkCounts:
+    """Count the jobs of all tasks that have not ended, and the slots of present pilots.
+
+    Quarantined jobs and tasks with troubled jobs are counted only for groups that the caller
+    may see.
+    """
+    return await count_work(context, troubled=troubled, visibility=visibility)
+
+
+@work_router.get("/unschedulable", operation_id="list_unschedulable_tasks")
+@allow(Role.VIEWER, CallingService.OPERATOR)
+async def list_unschedulable_tasks_route(
+    context: Context, visibility: CallerVisibility, limit: Limit = 100
+) -> UnschedulableList:
+    """List the tasks with ready jobs that fit no node, oldest first.
+
+    They fit neither a present node nor one that can be launched.
+    """
+    return await list_unschedulable(context, limit=limit, visibility=visibility)
+
+
+@work_router.get("/storage-waits", operation_id="list_storage_waits")
+@allow(Role.VIEWER, CallingService.OPERATOR)
+async def list_storage_waits_route(
+    context: Context, visibility: CallerVisibility
+) -> StorageWaitList:
+    """List the storages without enough space for the outputs of waiting jobs.
+
+    The storage that jobs wait for longest comes first.
+    """
+    return await list_storage_waits(context, visibility=visibility)
+
+
+jobs_router = api_router("/api/v1/jobs", tags=["jobs"])
+
+
+@jobs_router.get("/{job}", operation_id="get_job", responses=errors(NotFound))
+@allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
+async def get_job_route(context: Context, job: JobId) -> Job:
+    """Return a job with its attempts."""
+    return await get_job(context, job)
+
+
+@jobs_router.get("/{job}/explain", operation_id="explain_job", responses=errors(NotFound))
+@allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
+async def explain_job_route(context: Context, job: JobId) -> Explanation:
+    """Explain why a job does not run, or why it failed."""
+    return await explain_job(context, job)
+
+
+@jobs_router.post("/{job}/retry", operation_id="retry_job", responses=errors(NotFound, Conflict))
+@allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
+async def retry_job_route(context: Context, job: JobId) -> Job:
+    """Retry a failed or quarantined job, with all its attempts again.
+
+    A job in another state, or whose task has ended, is refused (409).
+    """
+    return await retry_job(context, job)

@@ -1,4 +1,7 @@
-"""FastAPI dependencies that give a route its principal."""
+"""FastAPI dependencies that give a route its principal.
+
+They are coroutines, because FastAPI calls other functions in threads, which takes longer.
+"""
 
 from typing import Annotated
 
@@ -8,11 +11,11 @@ from sluice.contracts.access.owners import Visibility
 from sluice.servicekit.access.principal import Person, find_person, find_principal, get_visibility
 
 
-def _visibility(request: Request) -> Visibility:
+async def _visibility(request: Request) -> Visibility:
     return get_visibility(find_principal(request.scope))
 
 
-def _person(request: Request) -> Person | None:
+async def _person(request: Request) -> Person | None:
     return find_person(find_principal(request.scope))
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Query
+from fastapi import Depends, Query
 from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.access.owners import ALL, GroupName
@@ -20,55 +20,64 @@ from sluice.contracts.common.wording import validation_sentence
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.principal_dependencies import CallerPerson
-from sluice.servicekit.database import Database
 from sluice.servicekit.quotas.counted_quantities import CountedQuantities
+from sluice.servicekit.web.dependencies import AppDatabase, from_app
 from sluice.servicekit.web.http import api_router, errors
+
+#: The quantities that the service counts.
+Quantities = Annotated[CountedQuantities, Depends(from_app(CountedQuantities))]
 
 _GROUP_NAME = TypeAdapter[str](GroupName)
 
 log = structlog.get_logger(__name__)
 
 
-def quotas_router(database: Database, quantities: CountedQuantities) -> APIRouter:
-    """Return the routes for the quotas of a service."""
-    router = api_router("/api/v1/quotas", tags=["groups"])
+router = api_router("/api/v1/quotas", tags=["groups"])
 
-    @router.get("/{kind}", operation_id="list_holdings")
-    @allow(CallingService.OPERATOR)
-    async def holdings(
-        kind: HolderKind,
-        person: CallerPerson,
-        name: Annotated[HolderName | None, Query(description="Only this group or person.")] = None,
-    ) -> Holdings:
-        """List what each group or person uses here, and the quotas.
 
-        People see themselves and their groups.
-        """
-        async with database.connection() as connection:
-            stored_holdings = await quantities.holdings(connection, kind, name)
-        visible = [
-            each for each in stored_holdings if may_see(person, QuotaHolder(kind, each.name))
-        ]
-        return Holdings(kind=kind, holdings=visible)
+@router.get("/{kind}", operation_id="list_holdings")
+@allow(CallingService.OPERATOR)
+async def list_holdings_route(
+    database: AppDatabase,
+    quantities: Quantities,
+    *,
+    kind: HolderKind,
+    person: CallerPerson,
+    name: Annotated[HolderName | None, Query(description="Only this group or person.")] = None,
+) -> Holdings:
+    """List what each group or person uses here, and the quotas.
 
-    @router.put(
-        "/{kind}/{name}",
-        operation_id="set_quota_limits",
-        status_code=204,
-        responses=errors(Unprocessable),
-    )
-    @allow(CallingService.OPERATOR)
-    async def set_(kind: HolderKind, name: HolderName, new: SetQuotaLimits) -> None:
-        """Set how much a group or a person may use here.
+    People see themselves and their groups.
+    """
+    async with database.connection() as connection:
+        stored_holdings = await quantities.holdings(connection, kind, name)
+    visible = [each for each in stored_holdings if may_see(person, QuotaHolder(kind, each.name))]
+    return Holdings(kind=kind, holdings=visible)
 
-        The quota applies to later additions. Existing usage stays. Repeating the request is safe.
-        """
-        _require_name(kind, name)
-        async with database.transaction() as transaction:
-            await quantities.set(transaction.connection, QuotaHolder(kind, name), new.most)
-        log.info("quota.set", kind=kind, name=name, limits=new.most)
 
-    return router
+@router.put(
+    "/{kind}/{name}",
+    operation_id="set_quota_limits",
+    status_code=204,
+    responses=errors(Unprocessable),
+)
+@allow(CallingService.OPERATOR)
+async def set_quota_limits_route(
+    database: AppDatabase,
+    quantities: Quantities,
+    *,
+    kind: HolderKind,
+    name: HolderName,
+    new: SetQuotaLimits,
+) -> None:
+    """Set how much a group or a person may use here.
+
+    The quota applies to later additions. Existing usage stays. Repeating the request is safe.
+    """
+    _require_name(kind, name)
+    async with database.transaction() as transaction:
+        await quantities.set(transaction.connection, QuotaHolder(kind, name), new.most)
+    log.info("quota.set", kind=kind, name=name, limits=new.most)
 
 
 def _require_name(kind: HolderKind, name: str) -> None:

@@ -2,14 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.routing import APIRoute
 from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Route
@@ -40,6 +42,7 @@ from sluice.servicekit.database import (
 )
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.transport.base import TransportUnavailable
+from sluice.servicekit.web.dependencies import from_app, objects_by_class, require_objects
 from sluice.servicekit.web.json_numbers import JsonNumbers
 from sluice.servicekit.web.known_queries import KnownQuery, query_parameters
 from sluice.servicekit.web.not_found import (
@@ -110,11 +113,13 @@ def create_app(
     metrics: ServiceMetrics,
     owners: OwnersGuard | None = None,
     audit: Database | None = None,
+    provide: Sequence[object] = (),
 ) -> FastAPI:
     """Return an application with the routers, ``/healthz``, ``/readyz`` and ``/metrics``.
 
     Every error is a problem (RFC 9457). Each route enforces its policy. ``state.policies`` of the
-    application maps each route to its policy.
+    application maps each route to its policy. The routers stay unchanged, so several applications
+    may have them.
 
     Args:
         name: The name of the service.
@@ -123,9 +128,11 @@ def create_app(
         metrics: The metrics of the service.
         owners: Checks the ownership of objects that paths name.
         audit: The database of the audit log. None means that people's requests are not recorded.
+        provide: The objects that routes get by ``from_app``, at most one of each class.
 
     Raises:
         MissingPolicy: A route declares no policy.
+        MissingObject: ``provide`` lacks an object that a route needs.
     """
     app = FastAPI(
         title=f"Sluice {name}",
@@ -134,10 +141,13 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    for router in [*routers, _health_router(health, metrics)]:
+    app.state.objects = objects_by_class([*provide, health, metrics])
+    for router in [*routers, _health_router]:
         # The routes are added directly, because ``include_router`` matches each request twice
         # (measured: a third of the time of a short request).
-        app.router.routes.extend(_behind_policy(route, owners) for route in router.routes)
+        app.router.routes.extend(
+            _behind_policy(route, owners, app.state.objects) for route in router.routes
+        )
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
@@ -155,18 +165,24 @@ def create_app(
     return app
 
 
-def _behind_policy(route: BaseRoute, owners: OwnersGuard | None) -> BaseRoute:
-    """Put the policy of a route in front of it.
+def _behind_policy(
+    route: BaseRoute, owners: OwnersGuard | None, objects: Mapping[type[Any], object]
+) -> BaseRoute:
+    """Return a copy of a route with its policy in front of it.
 
     Raises:
         MissingPolicy: The route declares no policy.
+        MissingObject: The route needs an object that ``objects`` lacks.
     """
     if not isinstance(route, Route):
         raise TypeError(f"{route!r} is not a route that a policy could stand before")
     declared = get_policy(route.endpoint, route=_route_name(route))
+    if isinstance(route, APIRoute):
+        require_objects(route.dependant, objects, route=_route_name(route))
     answering = KnownQuery(route.app, query_parameters(route))
-    route.app = GuardedRoute(answering, declared, route.path, owners)
-    return route
+    guarded = copy(route)
+    guarded.app = GuardedRoute(answering, declared, route.path, owners)
+    return guarded
 
 
 def _policies(app: FastAPI) -> dict[str, RoutePolicy]:
@@ -185,43 +201,47 @@ def _route_name(route: Route) -> str:
     return f"{'|'.join(sorted(route.methods or ()))} {route.path}"
 
 
-def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
-    router = APIRouter(tags=["health"])
+_health_router = APIRouter(tags=["health"])
 
-    @router.get("/healthz")
-    @allow(Other.EVERYBODY)
-    async def healthz() -> dict[str, str]:
-        """Report that the process lives."""
-        return {"status": "ok"}
 
-    @router.get(
-        "/readyz",
-        responses={
-            503: {
-                "model": dict[str, str],
-                "description": "The service is not ready. The answer has the reasons.",
-            }
-        },
-    )
-    @allow(Other.EVERYBODY)
-    async def readyz(response: Response) -> dict[str, str]:
-        """Report whether the service can work. If not, the answer is 503 with the reasons."""
-        report = await health.report()
-        if any(answer != "ok" for answer in report.values()):
-            response.status_code = 503
-        return report
+@_health_router.get("/healthz")
+@allow(Other.EVERYBODY)
+async def healthz() -> dict[str, str]:
+    """Report that the process lives."""
+    return {"status": "ok"}
 
-    @router.get(
-        "/metrics",
-        response_class=PlainTextResponse,
-        responses=errors(Unauthenticated, Forbidden, NotAvailable),
-    )
-    @allow(Role.VIEWER, Other.SCRAPER)
-    async def prometheus() -> Response:
-        """Return the service's metrics in the text format of Prometheus."""
-        return Response(metrics.render(), media_type="text/plain; version=0.0.4")
 
-    return router
+@_health_router.get(
+    "/readyz",
+    responses={
+        503: {
+            "model": dict[str, str],
+            "description": "The service is not ready. The answer has the reasons.",
+        }
+    },
+)
+@allow(Other.EVERYBODY)
+async def readyz(
+    health: Annotated[Health, Depends(from_app(Health))], response: Response
+) -> dict[str, str]:
+    """Report whether the service can work. If not, the answer is 503 with the reasons."""
+    report = await health.report()
+    if any(answer != "ok" for answer in report.values()):
+        response.status_code = 503
+    return report
+
+
+@_health_router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses=errors(Unauthenticated, Forbidden, NotAvailable),
+)
+@allow(Role.VIEWER, Other.SCRAPER)
+async def prometheus(
+    metrics: Annotated[ServiceMetrics, Depends(from_app(ServiceMetrics))],
+) -> Response:
+    """Return the service's metrics in the text format of Prometheus."""
+    return Response(metrics.render(), media_type="text/plain; version=0.0.4")
 
 
 class Timing:

@@ -32,10 +32,11 @@ from sluice.servicekit.web.http import Health, create_app
 from tests.callers import allow_everybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.wms_rows import AskedRows
-from wfms.ask.api.annotation import annotation_router, page_router
+from wfms.ask.api.annotation import router as annotation_router
 from wfms.ask.api.browser_rate import BrowserRate
-from wfms.ask.api.links import links_router
-from wfms.ask.api.supervision import supervision_router
+from wfms.ask.api.dependencies import PublicAddress
+from wfms.ask.api.links import router as links_router
+from wfms.ask.api.supervision import router as supervision_router
 from wfms.ask.db.links import HumanStepPlace
 from wfms.ask.usecases.context import AskContext, AskRules
 from wfms.ask.usecases.create_link import create_link
@@ -223,13 +224,13 @@ async def run_human_tasks(
     async with httpx.AsyncClient(transport=transport, base_url="http://wms.test") as wms:
         context = AskContext(database, WmsClient(wms), rules)
         rate = BrowserRate(requests=requests, newcomers=newcomers)
-        routers = [
-            page_router(context, rate, secure=False),
-            annotation_router(context, rate),
-            supervision_router(context),
-            links_router(context, address=address),
-        ]
-        app = create_app("wfms.ask", routers, health=Health({}), metrics=ServiceMetrics())
+        app = create_app(
+            "wfms.ask",
+            [annotation_router, supervision_router, links_router],
+            health=Health({}),
+            metrics=ServiceMetrics(),
+            provide=[context, rate, PublicAddress(address)],
+        )
         await database.start()
         human_tasks = HumanTasks(context, app, rows, folder)
         try:

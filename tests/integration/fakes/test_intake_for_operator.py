@@ -22,8 +22,9 @@ from tests.integration.fakes.two_services import (
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import make_three_steps
-from wfms.intake.api.schedules import schedules_router
-from wfms.intake.api.unmatched import unmatched_router
+from wfms.intake.api.dependencies import IntakeWakes
+from wfms.intake.api.schedules import router as schedules_router
+from wfms.intake.api.unmatched import router as unmatched_router
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -83,8 +84,13 @@ async def intake(kind: str, wfms: WfmsFixture) -> Intake:
     await wfms.fetch_rows("wfms.intake", "TRUNCATE unmatched, handovers")
     wfms.templates.clear()
     context = wfms.intake_context
-    routers = [unmatched_router(context, wake=ignore), schedules_router(context)]
-    app = create_app("wfms.intake", routers, health=Health({}), metrics=ServiceMetrics())
+    app = create_app(
+        "wfms.intake",
+        [unmatched_router, schedules_router],
+        health=Health({}),
+        metrics=ServiceMetrics(),
+        provide=[context, IntakeWakes(ignore)],
+    )
     real = IntakeClient(make_http_client(app, "wfms.intake"))
     if kind == REAL:
         return Intake(real, real, wfms, None)

@@ -9,7 +9,8 @@ from sluice.contracts.common.states import WatchKind, WatchState
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from wfms.watcher.api.watches import watches_router
+from wfms.watcher.api.dependencies import WatcherWakes
+from wfms.watcher.api.watches import router
 from wfms.watcher.usecases.accept_watch import accept_watch
 from wfms.watcher.usecases.follow_watches import PAGE
 
@@ -65,9 +66,10 @@ async def test_new_watch_wakes_the_watcher_only_for_an_upload(
     database = wfms.databases["wfms.watcher"]
     wfms.links.apps["wfms.watcher"] = create_app(
         "wfms.watcher",
-        [watches_router(database, wake=lambda: wake_ups.append(None))],
+        [router],
         health=Health({}),
         metrics=ServiceMetrics(),
+        provide=[database, WatcherWakes(upload=lambda: wake_ups.append(None))],
     )
     await wfms.watcher.watch(make_watch(kind))
     assert len(wake_ups) == wakes

@@ -52,10 +52,11 @@ from tests.conftest import DatabaseFactory
 from tests.integration.wfms.fake_operator import FakeOperator
 from tests.integration.wfms.fake_wms import FakeWms
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
-from wfms.chains.api.attention import attention_router
-from wfms.chains.api.chains import chains_router
-from wfms.chains.api.reruns import reruns_router
-from wfms.chains.api.tasks import tasks_router
+from wfms.chains.api.attention import router as attention_router
+from wfms.chains.api.chains import router as chains_router
+from wfms.chains.api.dependencies import ChainsWakes
+from wfms.chains.api.reruns import router as reruns_router
+from wfms.chains.api.tasks import router as tasks_router
 from wfms.chains.usecases.context import ChainsContext, StartRules
 from wfms.chains.usecases.data.collect_outputs import collect_outputs
 from wfms.chains.usecases.data.delete_outputs import delete_outputs
@@ -65,12 +66,14 @@ from wfms.chains.usecases.data.watch_uploads import watch_uploads
 from wfms.chains.usecases.reruns.expire_rerun_data import expire_rerun_data
 from wfms.chains.usecases.steps.start_steps import start_steps
 from wfms.chains.usecases.steps.stop_tasks import stop_tasks
-from wfms.intake.api.unmatched import unmatched_router
+from wfms.intake.api.dependencies import IntakeWakes
+from wfms.intake.api.unmatched import router as unmatched_router
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.match_datasets import match_datasets
 from wfms.intake.usecases.start_chains import start_chains
 from wfms.intake.usecases.start_triggered_chains import start_triggered_chains
-from wfms.watcher.api.watches import watches_router
+from wfms.watcher.api.dependencies import WatcherWakes
+from wfms.watcher.api.watches import router as watches_router
 from wfms.watcher.usecases.context import FollowRules, WatcherContext
 from wfms.watcher.usecases.follow_watches import follow_watches
 
@@ -140,26 +143,29 @@ class WfmsFixture:
         )
         self.operator = OperatorClient(self.client("wfms.operator"))
         operator = FakeOperator(self.templates, self.secrets)
-        routes = {
-            "wms": [open_to_all(self.wms.routes())],
-            "wfms.operator": [open_to_all(operator.routes())],
-            "wfms.chains": self._chain_routes(),
-            "wfms.watcher": [watches_router(self.databases["wfms.watcher"], wake=_do_nothing)],
-            "wfms.intake": [unmatched_router(self.intake_context, wake=_do_nothing)],
-        }
-        for name, routers in routes.items():
-            self.links.apps[name] = create_app(
-                name, routers, health=Health({}), metrics=ServiceMetrics()
-            )
+        self._add_app("wms", [open_to_all(self.wms.routes())])
+        self._add_app("wfms.operator", [open_to_all(operator.routes())])
+        self._add_chains_app()
+        self._add_app(
+            "wfms.watcher",
+            [watches_router],
+            self.databases["wfms.watcher"],
+            WatcherWakes(_do_nothing),
+        )
+        self._add_app(
+            "wfms.intake", [unmatched_router], self.intake_context, IntakeWakes(_do_nothing)
+        )
 
-    def _chain_routes(self) -> list[APIRouter]:
-        context = self.chains_context
-        return [
-            chains_router(context, wake=_do_nothing, wake_start=_do_nothing),
-            reruns_router(context, wake=_do_nothing),
-            tasks_router(context, wake=_do_nothing),
-            attention_router(context.database),
-        ]
+    def _add_chains_app(self) -> None:
+        routers = [chains_router, reruns_router, tasks_router, attention_router]
+        self._add_app(
+            "wfms.chains", routers, self.chains_context, ChainsWakes(_do_nothing, _do_nothing)
+        )
+
+    def _add_app(self, name: str, routers: list[APIRouter], *provided: object) -> None:
+        self.links.apps[name] = create_app(
+            name, routers, health=Health({}), metrics=ServiceMetrics(), provide=provided
+        )
 
     @property
     def chains_context(self) -> ChainsContext:
@@ -191,10 +197,7 @@ class WfmsFixture:
     def keep_failed_data(self, time: timedelta) -> None:
         """Keep the data of failed chains that are created from now on."""
         self.keep_failed = time
-        app = create_app(
-            "wfms.chains", self._chain_routes(), health=Health({}), metrics=ServiceMetrics()
-        )
-        self.links.apps["wfms.chains"] = app
+        self._add_chains_app()
 
     def client(self, service: str) -> httpx.AsyncClient:
         async def app(scope: Any, receive: Any, send: Any) -> None:

@@ -17,7 +17,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import allow_everybody
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.api.pilot_protocol import pilot_protocol_router
+from wms.api.pilot_protocol import PilotDependencies, router
 from wms.usecases.pilots.authenticate_pilots import RevokedSites
 
 UNKNOWN = {"later": {"release": "9.9"}}
@@ -46,14 +46,15 @@ def _add_unknown_fields(body: Any) -> Any:
 
 
 def _build_app(wms: WmsFixture) -> Any:
-    router = pilot_protocol_router(
-        wms.context,
+    pilots = PilotDependencies(
         None,  # type: ignore[arg-type] # no route here asks the DMS
         None,  # type: ignore[arg-type] # nor has a job secrets
         tokens=None,
         revoked_sites=RevokedSites(wms.context.database),
     )
-    app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
+    app = create_app(
+        "wms", [router], health=Health({}), metrics=ServiceMetrics(), provide=[wms.context, pilots]
+    )
     return allow_everybody(app)
 
 

@@ -4,14 +4,13 @@ A link admits a browser. From then on a cookie identifies it.
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable
 from mimetypes import guess_type
 from pathlib import Path as FilePath
 from typing import Annotated
 from urllib.parse import quote
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Path, Request, Response, status
+from fastapi import Depends, Header, Path, Request, Response, status
 from fastapi.responses import FileResponse, RedirectResponse
 
 from sluice.contracts.common.problems import Forbidden, NotFound, ServiceError, Unauthenticated
@@ -26,7 +25,8 @@ from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 from sluice.servicekit.access.delegation import client_address
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.web.http import api_router, errors
-from wfms.ask.api.browser_rate import BrowserRate, RequestRateExceeded
+from wfms.ask.api.browser_rate import RequestRateExceeded
+from wfms.ask.api.dependencies import Address, Context, Rate
 from wfms.ask.domain.errors import LinkExpired
 from wfms.ask.usecases.admit_browser import BrowserOrigin, admit_browser
 from wfms.ask.usecases.annotator_session import AnnotatorSession
@@ -43,6 +43,7 @@ OwnPage = Annotated[str | None, Header(alias="Sluice-Ask")]
 
 #: The page and its static files.
 _PAGE = FilePath(__file__).parent / "page"
+_FILES = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self';"
@@ -60,117 +61,113 @@ _TRAITS = ("accept-language", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platfo
 _STEP = "/{template}/{step}"
 #: Seconds for which the cookie lasts: a browser may come by several links, one after the other.
 _COOKIE_SECONDS = MAX_LINK_DAYS * 86_400
+_REFUSALS = errors(NotFound, LinkExpired, RequestRateExceeded)
 _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 
-def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
-    """Return the router of the page. ``secure``: browsers send the cookie over TLS only."""
-    router = api_router("/ask", tags=["annotation"])
-    files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
-
-    @router.get("/-/{file}", include_in_schema=False)
-    @allow(Other.EVERYBODY)
-    async def part(file: str) -> Response:
-        """Send a static file of the page."""
-        if file not in files:
-            raise NotFound(f"there is no {file}")
-        kind = guess_type(file)[0] or "application/octet-stream"
-        return FileResponse(files[file], media_type=kind, headers=_SAFE | _FRESH)
-
-    @router.get(_STEP, include_in_schema=False)
-    @allow(Other.EVERYBODY)
-    async def page(
-        request: Request, template: PathName, step: PathName, key: str | None = None
-    ) -> Response:
-        """Send the page.
-
-        With a link's ``key``, admit the browser and redirect it to the address without the key. If
-        it is not admitted, the page says why.
-        """
-        if key is None:
-            return FileResponse(files["page.html"], headers=_SAFE | _FRESH)
-        try:
-            await rate.require_address(client_address(request.scope))
-            return await _admit(context, request, (template, step), key, secure=secure)
-        except (Unauthenticated, LinkExpired, RequestRateExceeded) as refusal:
-            return _respond_to_refusal(request, refusal, files["page.html"])
-
-    return router
+router = api_router("/ask", tags=["annotation"])
 
 
-def _create_authentication(
-    context: AskContext, rate: BrowserRate
-) -> Callable[..., Awaitable[AnnotatorSession]]:
-    async def authenticate(
-        request: Request, template: PathName, step: PathName
-    ) -> AnnotatorSession:
-        token = request.cookies.get(cookie_name(template, step))
-        if token:
-            await rate.require_browser(token)
-        return await authenticate_annotator(context, token, template, step)
-
-    return authenticate
+@router.get("/-/{file}", include_in_schema=False)
+@allow(Other.EVERYBODY)
+async def page_file_route(file: str) -> Response:
+    """Send a static file of the page."""
+    if file not in _FILES:
+        raise NotFound(f"there is no {file}")
+    kind = guess_type(file)[0] or "application/octet-stream"
+    return FileResponse(_FILES[file], media_type=kind, headers=_SAFE | _FRESH)
 
 
-def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
-    """Return the router of the routes that the page uses."""
-    router = api_router("/ask", tags=["annotation"])
-    refusals = errors(NotFound, LinkExpired, RequestRateExceeded)
-    # FastAPI resolves this before it validates the body.
-    session_dependency = Depends(_create_authentication(context, rate))
+@router.get(_STEP, include_in_schema=False)
+@allow(Other.EVERYBODY)
+async def page_route(
+    context: Context,
+    rate: Rate,
+    address: Address,
+    *,
+    request: Request,
+    template: PathName,
+    step: PathName,
+    key: str | None = None,
+) -> Response:
+    """Send the page.
 
-    @router.get(
-        f"{_STEP}/about",
-        operation_id="describe_step",
-        responses=refusals,
-    )
-    @allow(Other.LINK)
-    async def about(session: AnnotatorSession = session_dependency) -> AskPage:
-        """Return the question and the possible answers."""
-        return await get_page(context, session)
+    With a link's ``key``, admit the browser and redirect it to the address without the key. If
+    it is not admitted, the page says why.
+    """
+    if key is None:
+        return FileResponse(_FILES["page.html"], headers=_SAFE | _FRESH)
+    try:
+        await rate.require_address(client_address(request.scope))
+        return await _admit(context, request, (template, step), key, secure=address.is_secure)
+    except (Unauthenticated, LinkExpired, RequestRateExceeded) as refusal:
+        return _respond_to_refusal(request, refusal, _FILES["page.html"])
 
-    @router.post(
-        f"{_STEP}/next",
-        operation_id="answer_items",
-        responses=refusals,
-    )
-    @allow(Other.LINK)
-    async def following(
-        request: AskNext, own_page: OwnPage = None, session: AnnotatorSession = session_dependency
-    ) -> NextItems:
-        """Store answers and return the next items."""
-        _require_own(own_page)
-        return await answer_and_ask(context, session, request)
 
-    @router.post(
-        f"{_STEP}/undo",
-        operation_id="undo_answer",
-        responses=refusals,
-    )
-    @allow(Other.LINK)
-    async def undo(
-        undo_request: UndoAnswer,
-        own_page: OwnPage = None,
-        session: AnnotatorSession = session_dependency,
-    ) -> AnnotatorItem:
-        """Take an answer back and return its item, which is shown again."""
-        _require_own(own_page)
-        return await undo_answer(context, session, undo_request.item)
+async def _authenticate(
+    context: Context, rate: Rate, *, request: Request, template: PathName, step: PathName
+) -> AnnotatorSession:
+    token = request.cookies.get(cookie_name(template, step))
+    if token:
+        await rate.require_browser(token)
+    return await authenticate_annotator(context, token, template, step)
 
-    @router.get(
-        f"{_STEP}/items/{{item}}/image",
-        operation_id="get_image",
-        responses={**refusals, 200: _AN_IMAGE},
-        response_class=Response,
-    )
-    @allow(Other.LINK)
-    async def image(item: UUID, session: AnnotatorSession = session_dependency) -> Response:
-        """Return the image of an item that this browser was shown."""
-        data, kind = await get_image(context, session, item)
-        caching = {"Cache-Control": "private, max-age=3600"}
-        return Response(data, media_type=kind, headers={**_SAFE, **caching})
 
-    return router
+# FastAPI resolves this before it validates the body.
+Session = Annotated[AnnotatorSession, Depends(_authenticate)]
+
+
+@router.get(
+    f"{_STEP}/about",
+    operation_id="describe_step",
+    responses=_REFUSALS,
+)
+@allow(Other.LINK)
+async def describe_step_route(context: Context, session: Session) -> AskPage:
+    """Return the question and the possible answers."""
+    return await get_page(context, session)
+
+
+@router.post(
+    f"{_STEP}/next",
+    operation_id="answer_items",
+    responses=_REFUSALS,
+)
+@allow(Other.LINK)
+async def answer_items_route(
+    context: Context, session: Session, request: AskNext, own_page: OwnPage = None
+) -> NextItems:
+    """Store answers and return the next items."""
+    _require_own(own_page)
+    return await answer_and_ask(context, session, request)
+
+
+@router.post(
+    f"{_STEP}/undo",
+    operation_id="undo_answer",
+    responses=_REFUSALS,
+)
+@allow(Other.LINK)
+async def undo_answer_route(
+    context: Context, session: Session, undo_request: UndoAnswer, own_page: OwnPage = None
+) -> AnnotatorItem:
+    """Take an answer back and return its item, which is shown again."""
+    _require_own(own_page)
+    return await undo_answer(context, session, undo_request.item)
+
+
+@router.get(
+    f"{_STEP}/items/{{item}}/image",
+    operation_id="get_image",
+    responses={**_REFUSALS, 200: _AN_IMAGE},
+    response_class=Response,
+)
+@allow(Other.LINK)
+async def get_image_route(context: Context, session: Session, item: UUID) -> Response:
+    """Return the image of an item that this browser was shown."""
+    data, kind = await get_image(context, session, item)
+    caching = {"Cache-Control": "private, max-age=3600"}
+    return Response(data, media_type=kind, headers={**_SAFE, **caching})
 
 
 async def _admit(

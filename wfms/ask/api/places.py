@@ -15,7 +15,7 @@ STEP = "/steps/{group}/{template}/{step}"
 _NOBODY = "somebody"
 
 
-def _place(
+async def _place(
     group: _PathName, template: _PathName, step: _PathName, visibility: CallerVisibility
 ) -> HumanStepPlace:
     """Return the step in the address.
@@ -28,7 +28,7 @@ def _place(
     return HumanStepPlace(template, step, group)
 
 
-def _name(person: CallerPerson) -> str:
+async def _name(person: CallerPerson) -> str:
     return _NOBODY if person is None else person.name
 
 

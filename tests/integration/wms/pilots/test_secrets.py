@@ -22,7 +22,7 @@ from tests.callers import allow_everybody
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator, run_operator
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.api.pilot_protocol import GetSecrets, pilot_protocol_router
+from wms.api.pilot_protocol import GetSecrets, PilotDependencies, router
 from wms.usecases.leasing.get_secrets import get_secrets
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.pilots.authenticate_pilots import RevokedSites
@@ -116,14 +116,15 @@ async def test_answer_with_secrets_is_neither_cached_nor_stored(
 ) -> None:
     pilot = await wms.add_pilot()
     _, job = await lease_job_with_secret(wms, pilot)
-    router = pilot_protocol_router(
-        wms.context,
+    pilots = PilotDependencies(
         None,  # type: ignore[arg-type] # no route here asks the DMS
         make_secrets_request(wms, operator),
         tokens=None,
         revoked_sites=RevokedSites(wms.context.database),
     )
-    app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
+    app = create_app(
+        "wms", [router], health=Health({}), metrics=ServiceMetrics(), provide=[wms.context, pilots]
+    )
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(allow_everybody(app)), base_url="http://wms"
     ) as http:

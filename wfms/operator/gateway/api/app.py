@@ -14,7 +14,8 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from wfms.operator.chains.usecases.find_owner import find_owner
 from wfms.operator.context import OperatorContext
-from wfms.operator.gateway.api.downloads import downloads_router, images_router
+from wfms.operator.gateway.api.downloads import images_router
+from wfms.operator.gateway.api.downloads import router as downloads_router
 from wfms.operator.gateway.api.openapi import document
 from wfms.operator.gateway.api.routes import all_routes
 from wfms.operator.http.access import check_access, views_and_policies
@@ -63,9 +64,13 @@ def create_application(
     files = flask.view_functions["pages.static"]
     flask.view_functions["pages.static"] = allow(Other.EVERYBODY)(partial(files))
     check_access(flask, lambda rule, path: bridge.run(find_owner(context, rule, path)))
-    streamed = [downloads_router(context), images_router(context)]
     app = create_app(
-        "wfms.operator", streamed, health=health, metrics=metrics, audit=context.database
+        "wfms.operator",
+        [downloads_router, images_router],
+        health=health,
+        metrics=metrics,
+        audit=context.database,
+        provide=[context],
     )
     default_document = app.openapi
     app.openapi = cache(lambda: document(routes, other_document=default_document()))  # type: ignore[method-assign] # FastAPI's own way to another document
