@@ -5,14 +5,14 @@ from typing import Annotated
 
 import httpx
 import pytest
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.routing import APIRoute
 
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.dependencies import MissingObject, from_app
 from sluice.servicekit.web.http import Health, api_router, create_app
-from tests.callers import for_anybody, open_to_all
+from tests.callers import allow_everybody, open_to_all
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def build_app(*provided: object) -> FastAPI:
 
 
 async def ask(app: FastAPI, path: str) -> str:
-    transport = httpx.ASGITransport(for_anybody(app))
+    transport = httpx.ASGITransport(allow_everybody(app))
     async with httpx.AsyncClient(transport=transport, base_url="http://library") as http:
         answer = await http.get(path)
     books: str = answer.json()
@@ -74,7 +74,7 @@ async def test_object_is_found_by_a_class_that_its_class_derives_from() -> None:
 
 
 @pytest.mark.parametrize("wanted", [router, nested_router])
-def test_application_without_an_object_of_a_route_is_not_built(wanted: object) -> None:
+def test_application_without_an_object_of_a_route_is_not_built(wanted: APIRouter) -> None:
     with pytest.raises(MissingObject, match=r"GET /\w+ needs a Shelf: add one to .*'provide'"):
         create_app("library", [wanted], health=Health({}), metrics=ServiceMetrics())
 
