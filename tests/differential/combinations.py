@@ -3,7 +3,8 @@
 from hypothesis import strategies as st
 
 from tests.differential.growing_graph import Graph, Stream
-from tests.differential.shapes import WORDS, draw_batch, draw_stream, has_files
+from tests.differential.shapes import WORDS, draw_batch, draw_stream
+from tests.differential.stream_kinds import has_files
 from tests.differential.tools import make_shell_tool, make_tool
 
 
