@@ -5,7 +5,7 @@ from typing import Annotated
 
 import httpx
 import pytest
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.routing import APIRoute
 
 from sluice.servicekit.access.policy import Other, allow
@@ -74,9 +74,16 @@ async def test_object_is_found_by_a_class_that_its_class_derives_from() -> None:
 
 
 @pytest.mark.parametrize("wanted", [router, nested_router])
-def test_application_without_an_object_of_a_route_is_not_built(wanted: object) -> None:
+def test_application_without_an_object_of_a_route_is_not_built(wanted: APIRouter) -> None:
     with pytest.raises(MissingObject, match=r"GET /\w+ needs a Shelf: add one to .*'provide'"):
         create_app("library", [wanted], health=Health({}), metrics=ServiceMetrics())
+
+
+def test_application_leaves_its_routers_unchanged() -> None:
+    """A guarded route would check the owners of one application in another one."""
+    before = [route.app for route in router.routes if isinstance(route, APIRoute)]
+    build_app(Shelf("Emma"))
+    assert [route.app for route in router.routes if isinstance(route, APIRoute)] == before
 
 
 def test_another_application_analyses_no_route_again(monkeypatch: pytest.MonkeyPatch) -> None:
