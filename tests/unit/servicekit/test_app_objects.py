@@ -79,6 +79,13 @@ def test_application_without_an_object_of_a_route_is_not_built(wanted: APIRouter
         create_app("library", [wanted], health=Health({}), metrics=ServiceMetrics())
 
 
+def test_application_leaves_its_routers_unchanged() -> None:
+    """A guarded route would check the owners of one application in another one."""
+    before = [route.app for route in router.routes if isinstance(route, APIRoute)]
+    build_app(Shelf("Emma"))
+    assert [route.app for route in router.routes if isinstance(route, APIRoute)] == before
+
+
 def test_another_application_analyses_no_route_again(monkeypatch: pytest.MonkeyPatch) -> None:
     first = build_app(Shelf("Emma"))
 
