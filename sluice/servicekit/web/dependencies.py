@@ -35,8 +35,8 @@ def from_app(kind: type[ObjectT]) -> Callable[[Request], Awaitable[ObjectT]]:
     """
 
     async def find_object(request: Request) -> ObjectT:
-        found: ObjectT = request.app.state.objects[kind]
-        return found
+        provided: ObjectT = request.app.state.objects[kind]
+        return provided
 
     setattr(find_object, _KIND, kind)
     return find_object
