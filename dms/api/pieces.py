@@ -25,7 +25,6 @@ _BYTES = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-
 _REFUSALS = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
 router = api_router("/api/v1/datasets/{uid}/pieces", tags=["data sets"])

@@ -34,12 +34,12 @@ def from_app(kind: type[ObjectT]) -> Callable[[Request], Awaitable[ObjectT]]:
     Use it as ``Context = Annotated[DmsContext, Depends(from_app(DmsContext))]``.
     """
 
-    async def find_object(request: Request) -> ObjectT:
-        provided: ObjectT = request.app.state.objects[kind]
-        return provided
+    async def get_object(request: Request) -> ObjectT:
+        app_object: ObjectT = request.app.state.objects[kind]
+        return app_object
 
-    setattr(find_object, _KIND, kind)
-    return find_object
+    setattr(get_object, _KIND, kind)
+    return get_object
 
 
 def require_objects(
