@@ -388,4 +388,4 @@ def test_containers_can_be_disabled(run_both: Run, tmp_path: Path, kind: str, st
     if kind == "hints":
         assert outputs["out"]["size"] == len("x\n")
     else:
-        assert all("DockerRequirement" in answer.stderr for answer in answers)
+        assert all("--no-container" in answer.stderr for answer in answers)

@@ -153,13 +153,13 @@ async def test_page_shows_the_sandbox_of_each_pilot(operator: Operator, scene: S
     assert sandboxes == [("farm-07", "namespaces"), ("farm-08", "none"), ("farm-03", "namespaces")]
 
 
-async def test_page_shows_the_gpus_of_each_pilot(operator: Operator, scene: Scene) -> None:
+async def test_page_shows_version_and_gpus_of_each_pilot(operator: Operator, scene: Scene) -> None:
     page = (await operator.http.get("/")).text
-    gpus = re.findall(r'<span class="muted">(farm-\d+\.example\.org.*?)</span>', page)
-    assert gpus == [
-        "farm-07.example.org, 2 × A2, 1 × H200",
-        "farm-08.example.org",
-        "farm-03.example.org",
+    nodes = re.findall(r'<span class="muted">(farm-\d+\.example\.org.*?)</span>', page)
+    assert nodes == [
+        "farm-07.example.org, version 0.2.0, 2 × A2, 1 × H200",
+        "farm-08.example.org, version 0.2.0",
+        "farm-03.example.org, version 0.2.0",
     ]
 
 
