@@ -192,7 +192,7 @@ class _Campaign:
         """Yield the people when sites, script, browser users and templates are ready."""
         url, wms_url = self._stack.url("operator"), self._stack.url("wms")
         environment = SiteEnvironment(self._scene.sites, wms_url, self._stack.databases["wms"])
-        async with client(url, seconds=10) as http:
+        async with client(url, seconds=30) as http:
             admin = OperatorClient(http)
             sites = Sites(admin, environment)
             await sites.create_all()

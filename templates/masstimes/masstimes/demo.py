@@ -60,6 +60,7 @@ PEOPLE = {Manner.CAREFUL: 6, Manner.CARELESS: 2, Manner.ALWAYS_YES: 1, Manner.BY
 GOLD = 50
 #: The least recall and precision of the table, on sites that the model was trained on.
 MIN_QUALITY = 0.85
+_MAX_SCORING_SECONDS = 60.0
 
 
 @dataclass
@@ -131,12 +132,8 @@ async def _annotate(
         progress_task.cancel()
         chain_task.cancel()
         await asyncio.gather(answer_task, progress_task, chain_task, return_exceptions=True)
-    excluded = {
-        browser.user_agent
-        for browser in (await get_browsers(connection)).browsers
-        if browser.state is BrowserState.EXCLUDED
-    }
     cheats = {annotator.name for annotator in annotators if annotator.manner.cheats}
+    excluded = await _wait_until_excluded(connection, cheats)
     return {
         "answers": sum(annotator.answer_count for annotator in annotators),
         "people": len(annotators),
@@ -144,6 +141,23 @@ async def _annotate(
         "cheats_found": len(cheats & excluded),
         "honest_excluded": len(excluded - cheats),
     }
+
+
+async def _wait_until_excluded(connection: Connection, cheats: set[str]) -> set[str]:
+    """Return the excluded browsers when all cheats are among them, or after a minute.
+
+    The last answers are scored after the chain has ended.
+    """
+    deadline = time.monotonic() + _MAX_SCORING_SECONDS
+    while True:
+        excluded = {
+            browser.user_agent
+            for browser in (await get_browsers(connection)).browsers
+            if browser.state is BrowserState.EXCLUDED
+        }
+        if cheats <= excluded or time.monotonic() > deadline:
+            return excluded
+        await asyncio.sleep(0.5)
 
 
 async def _train(connection: Connection, folder: Path, items: int) -> None:
