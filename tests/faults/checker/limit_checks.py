@@ -9,6 +9,7 @@ from tests.faults.checker.view import View
 
 #: Attempts that a pilot ended with one of these outcomes before the tool started spend nothing.
 _OUTCOMES_WITHOUT_SPENDING = {"canceled", "returned"}
+_NO_SPACE = "no_space"
 
 
 def check_limits_respected(view: View) -> Iterator[str]:
@@ -31,7 +32,7 @@ def check_limits_respected(view: View) -> Iterator[str]:
 def check_quotas_spent(view: View) -> Iterator[str]:
     """Require that each attempt spent one of a quota once, as far as the period still lasts.
 
-    Attempts that their pilot stopped before the tool started spend nothing.
+    Attempts whose tool never started spend nothing.
     """
     rows = {row["name"]: row for row in view.state.rows("wms", "limits")}
     for limit in _list_limits(view):
@@ -42,11 +43,20 @@ def check_quotas_spent(view: View) -> Iterator[str]:
             spent_amount = sum(
                 row["begun"] <= one["leased_at"]
                 for one in _list_attempts(view, limit)
-                if one["started_at"] is not None
-                or one["reported"] not in _OUTCOMES_WITHOUT_SPENDING
+                if not _has_spent_nothing(one)
             )
             if row["spent"] != spent_amount:
                 yield f"{limit.name}: {row['spent']:g} are spent, by {spent_amount} attempts"
+
+
+def _has_spent_nothing(attempt: Row) -> bool:
+    """Return whether the attempt ended before its tool started.
+
+    Its pilot stopped it early, or had no space to prepare it. A tool that ran has an exit code.
+    """
+    if attempt["error_class"] == _NO_SPACE:
+        return attempt["exit_code"] is None
+    return attempt["started_at"] is None and attempt["reported"] in _OUTCOMES_WITHOUT_SPENDING
 
 
 def check_no_process_left(view: View) -> Iterator[str]:

@@ -62,6 +62,18 @@ def add_unstarted_duplicate(state: Snapshot, winner: Row) -> None:
     _add_attempt(state, winner, seconds=-0.001, outcome=AttemptOutcome.CANCELED, started_at=None)
 
 
+def add_unprepared_duplicate(state: Snapshot, winner: Row) -> None:
+    """Add a duplicate attempt that its pilot could not prepare, which is correct."""
+    _add_attempt(
+        state,
+        winner,
+        seconds=-0.001,
+        outcome=AttemptOutcome.FAILED,
+        error_class=ErrorClass.NO_SPACE,
+        exit_code=None,
+    )
+
+
 def _add_failed_attempt(state: Snapshot, *, seconds: float) -> None:
     """Add a failed attempt that begins ``seconds`` after the end of the winner."""
     attempts = state.rows("wms", "attempts")

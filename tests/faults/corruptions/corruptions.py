@@ -7,7 +7,6 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from sluice.contracts.common.states import (
-    AttemptOutcome,
     ChainState,
     DatasetState,
     DatasetType,
@@ -22,12 +21,17 @@ from tests.faults.corruptions.attempt_corruptions import (
     add_attempt_without_job,
     add_attempts_without_space,
     add_second_winner,
-    add_unstarted_duplicate,
     end_attempt_before_its_start,
     lease_three_times_at_once,
     lease_twice_to_one_pilot,
     report_checksum_mismatch,
     report_missing_input,
+)
+from tests.faults.corruptions.limit_corruptions import (
+    delete_limit,
+    delete_limited_attempts,
+    exceed_limit,
+    spend_quota_twice,
 )
 
 Corruption = Callable[[Snapshot], None]
@@ -301,44 +305,8 @@ def delete_input_before_upload(state: Snapshot) -> None:
     row["deleted_at"] = min(uploads) - timedelta(seconds=1)
 
 
-def exceed_limit(state: Snapshot) -> None:
-    attempts = _list_limited_attempts(state)
-    first_lease = min(row["leased_at"] for row in attempts)
-    for row in attempts:
-        row["leased_at"] = first_lease
-
-
-def delete_limited_attempts(state: Snapshot) -> None:
-    own = {row["job_id"] for row in _list_limited_attempts(state)}
-    rows = state.rows("wms", "attempts")
-    rows[:] = [row for row in rows if row["job_id"] not in own]
-
-
-def spend_quota_twice(state: Snapshot) -> None:
-    state.row("wms", "limits", name="entries")["spent"] += 1
-
-
-def delete_limit(state: Snapshot) -> None:
-    state.rows("wms", "limits").remove(state.row("wms", "limits", name="register"))
-
-
 def leave_process(state: Snapshot) -> None:
     state.processes[1] = "python3 -c"
-
-
-def add_unstarted_limited_attempt(state: Snapshot) -> None:
-    """Add an attempt of a limited step that its pilot stopped early, which is correct."""
-    winner = next(
-        row for row in _list_limited_attempts(state) if row["outcome"] == AttemptOutcome.FINISHED
-    )
-    add_unstarted_duplicate(state, winner)
-
-
-def _list_limited_attempts(state: Snapshot) -> list[Row]:
-    """Return attempts of jobs of the step that needs limited resources."""
-    tasks = {row["uid"] for row in state.rows("wms", "tasks") if row["step"] == "enter"}
-    jobs = {row["id"] for row in state.rows("wms", "jobs") if row["task_uid"] in tasks}
-    return [row for row in state.rows("wms", "attempts") if row["job_id"] in jobs]
 
 
 #: Check → corruptions that it must find.

@@ -19,10 +19,13 @@ from tests.faults.corruptions.attempt_corruptions import add_failed_duplicate
 from tests.faults.corruptions.corruptions import (
     CORRUPTIONS,
     Corruption,
-    add_unstarted_limited_attempt,
     get_merged_output,
 )
 from tests.faults.corruptions.file_corruptions import FILE_CORRUPTIONS
+from tests.faults.corruptions.limit_corruptions import (
+    add_unprepared_limited_attempt,
+    add_unstarted_limited_attempt,
+)
 from tests.faults.corruptions.release_corruptions import RELEASE_CORRUPTIONS
 from tests.faults.corruptions.site_corruptions import SITE_CORRUPTIONS
 from tests.faults.embedded import EndState, run_small_campaign
@@ -50,7 +53,10 @@ def test_good_state_has_no_findings(good_state: EndState) -> None:
     assert all(good_state.state.rows(service, table) for service, table in _FILLED)
 
 
-@pytest.mark.parametrize("change", [add_failed_duplicate, add_unstarted_limited_attempt])
+@pytest.mark.parametrize(
+    "change",
+    [add_failed_duplicate, add_unstarted_limited_attempt, add_unprepared_limited_attempt],
+)
 def test_correct_duplicate_attempt_is_no_finding(good_state: EndState, change: Corruption) -> None:
     state = copy.deepcopy(good_state.state)
     change(state)
