@@ -60,6 +60,7 @@ PEOPLE = {Manner.CAREFUL: 6, Manner.CARELESS: 2, Manner.ALWAYS_YES: 1, Manner.BY
 GOLD = 50
 #: The least recall and precision of the table, on sites that the model was trained on.
 MIN_QUALITY = 0.85
+#: The longest time from the end of the annotation to the scores of the last answers.
 _MAX_SCORING_SECONDS = 60.0
 
 

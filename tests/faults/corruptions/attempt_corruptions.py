@@ -63,7 +63,7 @@ def add_unstarted_duplicate(state: Snapshot, winner: Row) -> None:
 
 
 def add_unprepared_duplicate(state: Snapshot, winner: Row) -> None:
-    """Add a duplicate attempt that its pilot could not prepare, which is correct."""
+    """Add a duplicate attempt whose node had no space to start the tool, which is correct."""
     _add_attempt(
         state,
         winner,

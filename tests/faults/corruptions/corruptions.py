@@ -31,6 +31,7 @@ from tests.faults.corruptions.limit_corruptions import (
     delete_limit,
     delete_limited_attempts,
     exceed_limit,
+    return_quota_twice,
     spend_quota_twice,
 )
 
@@ -345,7 +346,7 @@ CORRUPTIONS: dict[str, list[Corruption]] = {
     "inputs existed": [report_missing_input, report_checksum_mismatch],
     "attempts without space bounded": [add_attempts_without_space],
     "limits respected": [exceed_limit, delete_limited_attempts],
-    "quotas spent": [spend_quota_twice, delete_limit],
+    "quotas spent": [spend_quota_twice, return_quota_twice, delete_limit],
     "no process left": [leave_process],
     "outputs once": [
         duplicate_output_file,

@@ -25,6 +25,10 @@ def spend_quota_twice(state: Snapshot) -> None:
     state.row("wms", "limits", name="entries")["spent"] += 1
 
 
+def return_quota_twice(state: Snapshot) -> None:
+    state.row("wms", "limits", name="entries")["spent"] -= 1
+
+
 def delete_limit(state: Snapshot) -> None:
     state.rows("wms", "limits").remove(state.row("wms", "limits", name="register"))
 
@@ -37,6 +41,12 @@ def add_unstarted_limited_attempt(state: Snapshot) -> None:
 def add_unprepared_limited_attempt(state: Snapshot) -> None:
     """Add an attempt of a limited step for which the node had no space, which is correct."""
     add_unprepared_duplicate(state, _find_limited_winner(state))
+
+
+def add_unprepared_limited_attempt_that_spent(state: Snapshot) -> None:
+    """Add such an attempt that failed when the pilot tried to start its tool."""
+    add_unprepared_limited_attempt(state)
+    state.row("wms", "limits", name="entries")["spent"] += 1
 
 
 def _find_limited_winner(state: Snapshot) -> Row:

@@ -24,6 +24,7 @@ from tests.faults.corruptions.corruptions import (
 from tests.faults.corruptions.file_corruptions import FILE_CORRUPTIONS
 from tests.faults.corruptions.limit_corruptions import (
     add_unprepared_limited_attempt,
+    add_unprepared_limited_attempt_that_spent,
     add_unstarted_limited_attempt,
 )
 from tests.faults.corruptions.release_corruptions import RELEASE_CORRUPTIONS
@@ -55,7 +56,12 @@ def test_good_state_has_no_findings(good_state: EndState) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [add_failed_duplicate, add_unstarted_limited_attempt, add_unprepared_limited_attempt],
+    [
+        add_failed_duplicate,
+        add_unstarted_limited_attempt,
+        add_unprepared_limited_attempt,
+        add_unprepared_limited_attempt_that_spent,
+    ],
 )
 def test_correct_duplicate_attempt_is_no_finding(good_state: EndState, change: Corruption) -> None:
     state = copy.deepcopy(good_state.state)
